@@ -142,12 +142,10 @@ static WNNStatus create(WNNContext context, const char *path, const void *bytes,
     struct WNNDynamicModelImpl *m = calloc(1, sizeof *m);
     WNNDynamicModelOptions o;
 
-    if (!m || !kept_begin(&m->graphs, 0, GRAPH_LIMIT, retain, release)) {
-        free(m);
-        return reader_no_memory();
-    }
-    if (!kept_begin(&m->shared, 0, GRAPH_LIMIT, retain, release)) {
-        kept_end(&m->graphs);
+    const bool begun = m && kept_begin(&m->graphs, 0, GRAPH_LIMIT, retain, release);
+    if (!begun || !kept_begin(&m->shared, 0, GRAPH_LIMIT, retain, release)) {
+        if (begun)
+            kept_end(&m->graphs);
         free(m);
         return reader_no_memory();
     }
@@ -334,31 +332,22 @@ struct request_of_graph {
 };
 
 /** Loads the graph of these sizes, or builds it and saves it.  A file that cannot be loaded is replaced. */
-static WNNStatus make(WNNDynamicModel m, const uint32_t *sizes, WNNGraph *graph)
-{
-    struct digest digest = m->digest;
-
-    if (!m->folder)
-        return build(m, sizes, graph);
-    digest_add(&digest, sizes, m->sizes_length * sizeof *sizes);
-    char *path = folder_path(m->folder, &digest);
-    if (!path)
-        return reader_no_memory();
-    const bool loaded = folder_load(m->context, path, graph);
-    const WNNStatus status = loaded ? WNNStatus_Success : build(m, sizes, graph);
-    atomic_fetch_add(&m->loaded, loaded);
-    if (!status && !loaded)
-        atomic_fetch_add(folder_save(*graph, m->folder, path, m->folder_limit) ? &m->saved : &m->unsaved, 1);
-    free(path);
-    return status;
-}
-
 static void *make_graph(void *user, const void *sizes)
 {
     struct request_of_graph *r = user;
+    WNNDynamicModel m = r->model;
+    struct digest digest = m->digest;
     WNNGraph graph = NULL;
 
-    r->status = make(r->model, sizes, &graph);
+    digest_add(&digest, sizes, m->graphs.key_bytes);
+    char *path = m->folder ? folder_path(m->folder, &digest) : NULL;
+    const bool loaded = path && folder_load(m->context, path, &graph);
+    atomic_fetch_add(&m->loaded, loaded);
+    if (!loaded)
+        r->status = m->folder && !path ? reader_no_memory() : build(m, sizes, &graph);
+    if (path && !loaded && !r->status)
+        atomic_fetch_add(folder_save(graph, m->folder, path, m->folder_limit) ? &m->saved : &m->unsaved, 1);
+    free(path);
     return r->status ? NULL : graph;
 }
 
