@@ -24,35 +24,17 @@ const char opencl_options[] = "-w -cl-std=CL1.2 -cl-fp32-correctly-rounded-divid
 /* These go through bits, because a device may take half numbers for aligned like vectors of them. */
 #define FLOAT16_FUNCTIONS(lanes)                                                                                               \
     "static F N(from_f16)(H h) { return vload_half" lanes "(0, (const half *)&h); }\n"                                         \
-    "static H N(to_f16)(F x) { H h; vstore_half" lanes "_rte(x, 0, (half *)&h); return h; }\n"
-
-#define END_LANE_FUNCTIONS "#undef F\n#undef U\n#undef H\n#undef N\n#undef VECTOR\n#undef AS\n#undef CONVERT\n"
-
-/* PoCL 3.1 converts scalars by branches, of which LLVM 15 makes wrong code in loops between barriers (attention in float16
- * without AVX-512 read NaN): these have none. */
-#define FLOAT16_SELECTS                                                                                                        \
-    "static float from_f16_v1(ushort h) {\n"                                                                                   \
-    "  uint a = h & 0x7FFF, b = a < 0x400 ? as_uint((float)(int)a * 0x1p-24f) : (a << 13) + 0x38000000;\n"                     \
-    "  return as_float((a < 0x7C00 ? b : (a << 13) | 0x7F800000) | (uint)(h & 0x8000) << 16);\n"                               \
-    "}\n"                                                                                                                      \
-    "static ushort to_f16_v1(float x) {\n"                                                                                     \
-    "  uint a = as_uint(x) & 0x7FFFFFFF, b = (a - 0x37FFF001 + (a >> 13 & 1)) >> 13;\n"                                        \
-    "  b = a < 0x38800000 ? as_uint(as_float(a) + 0.5f) - 0x3F000000 : b;\n"                                                   \
-    "  b = a < 0x477FF000 ? b : a <= 0x7F800000 ? 0x7C00 : 0x7E00 | (a >> 13 & 0x3FF);\n"                                      \
-    "  return b | (as_uint(x) >> 16 & 0x8000);\n"                                                                              \
-    "}\n"
+    "static H N(to_f16)(F x) { H h; vstore_half" lanes "_rte(x, 0, (half *)&h); return h; }\n"                                 \
+    "#undef F\n#undef U\n#undef H\n#undef N\n#undef VECTOR\n#undef AS\n#undef CONVERT\n"
 
 const char opencl_prelude[] =
     "#pragma OPENCL FP_CONTRACT OFF\n"
-    "#if defined(__clang__) && (defined(__x86_64__) || defined(__i386__) || defined(__aarch64__) || defined(__arm__) || \\\n"
-    "    defined(__powerpc__) || defined(__riscv))\n"
-    "#define IS_PROCESSOR\n#endif\n"
     "#define UNROLLED _Pragma(\"unroll\")\n"
     "#ifdef cl_khr_fp64\n"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "#endif\n"
     "#define N(f) f##_v1\n#define VECTOR(t) t\n#define AS(t) as_##t\n#define CONVERT(t) convert_##t\n" LANE_FUNCTIONS
-    "#ifdef IS_PROCESSOR\n" FLOAT16_SELECTS "#else\n" FLOAT16_FUNCTIONS("") "#endif\n" END_LANE_FUNCTIONS OPENCL_FLOAT64;
+        FLOAT16_FUNCTIONS("") OPENCL_FLOAT64;
 
 /* ---- vectors ---- */
 
@@ -63,7 +45,8 @@ const char opencl_prelude[] =
  * CHECKED_VECTORS to have that on a processor. */
 static const char vector_accesses[] =
     "#ifdef __clang__\n#define SHUFFLE(clang, other) clang\n#else\n#define SHUFFLE(clang, other) other\n#endif\n"
-    "#if defined(IS_PROCESSOR) && !defined(CHECKED_VECTORS)\n"
+    "#if defined(__clang__) && !defined(CHECKED_VECTORS) && (defined(__x86_64__) || defined(__i386__) || \\\n"
+    "    defined(__aarch64__) || defined(__arm__) || defined(__powerpc__) || defined(__riscv))\n"
     "#define UNALIGNED_VECTORS\n"
     "#define PRAGMA(text) _Pragma(#text)\n"
     "#define LANE_LOOP(n) PRAGMA(clang loop vectorize_width(n) unroll(disable))\n"
@@ -101,7 +84,7 @@ void put_lane_functions(FILE *out, uint32_t lanes)
             "#define CONVERT(t) convert_##t##%1$u\n%2$s",
             lanes, LANE_FUNCTIONS);
     put_vector_types(out, lanes);
-    fprintf(out, FLOAT16_FUNCTIONS("%1$u") END_LANE_FUNCTIONS "#endif\n", lanes);
+    fprintf(out, FLOAT16_FUNCTIONS("%1$u") "#endif\n", lanes);
 }
 
 /* ---- matrix instructions ---- */
