@@ -146,7 +146,8 @@ struct storage_assignment {
 typedef bool (*storage_may_share)(void *user, const struct cluster *c, const struct value *input, const struct value *output);
 
 /** Assigns storage to every boundary value: views, in-place steps, concat parts written in place, arena offsets
- * from liveness in cluster order, at multiples of TARGET_ALIGNMENT or of `alignment` if that is more (a power of two).  *out
- * is in the arena.  Returns false after an error in g->error. */
-bool storage_assign(struct graph *g, struct arena *arena, int64_t alignment, storage_may_share may_share, void *user,
-                    struct storage_assignment *out);
+ * from liveness in cluster order, at multiples of TARGET_ALIGNMENT or of `alignment` if that is more (a power of two).
+ * `clusters` are what cluster_collect says of them, by index; NULL: they are collected.  *out is in the arena.  Returns false
+ * after an error in g->error. */
+bool storage_assign(struct graph *g, const struct cluster_nodes *clusters, struct arena *arena, int64_t alignment,
+                    storage_may_share may_share, void *user, struct storage_assignment *out);

@@ -268,5 +268,5 @@ uint32_t value_use_count(const struct value *v);
 /** Checks every invariant listed at the top of ir/graph/verify.c.  All violations go to out, which may be NULL.  Returns false
  * if there was one. */
 bool graph_verify(struct graph *g, FILE *out);
-/** Checks one of them: that inference gives the types that all results have. */
-bool graph_verify_types(struct graph *g);
+/** Checks one of them: that inference gives the types that a node's results have. */
+bool node_verify_types(const struct node *n);

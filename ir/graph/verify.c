@@ -369,11 +369,10 @@ bool graph_verify(struct graph *g, FILE *out)
     return v.ok;
 }
 
-bool graph_verify_types(struct graph *g)
+bool node_verify_types(const struct node *n)
 {
-    struct verifier v = {.g = g, .ok = true};
+    struct verifier v = {.ok = true};
 
-    for (const struct node *n = g->first; v.ok && n; n = n->next)
-        check_inference(&v, n);
+    check_inference(&v, n);
     return v.ok;
 }

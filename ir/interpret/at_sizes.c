@@ -422,11 +422,28 @@ static bool fold(struct instance *s, const struct node *n, struct node *first)
     return true;
 }
 
+/* Takes the results of an equal node that was made. */
+static bool take_results(struct instance *s, const struct node *n)
+{
+    const struct node *like = s->alike && !s->computes ? s->alike[n->index] : NULL;
+
+    for (uint32_t i = 0; like && i < n->input_count; i++)
+        if (!instance_repeats(s, n, like, i))
+            return false;
+    for (uint32_t i = 0; like && i < n->result_count; i++) {
+        s->values[n->results[i]->index] = s->values[like->results[i]->index];
+        s->late[n->results[i]->index] = s->late[like->results[i]->index];
+    }
+    return like != NULL;
+}
+
 static bool add_instance(struct instance *s, const struct node *n)
 {
     struct node *last = s->to->last;
 
     instance_decide(s, n);
+    if (take_results(s, n))
+        return true;
     if (s->computes && n->op != OP_SHAPE && n->op != OP_RANGE && (s->values[n->results[0]->index] = instance_evaluate(s, n))) {
         s->exact[n->results[0]->index] = true;
         instance_note_late(s, n);
@@ -497,9 +514,9 @@ static bool add_nodes_and_outputs(struct instance *s)
     return true;
 }
 
-struct graph *graph_at_sizes(const struct graph *g, const uint32_t *sizes, struct error *e)
+struct graph *graph_at_sizes(const struct graph *g, const uint32_t *sizes, const struct node *const *alike, struct error *e)
 {
-    struct instance s = {.from = g, .to = graph_create(), .e = e};
+    struct instance s = {.from = g, .to = graph_create(), .e = e, .alike = alike};
 
     s.atoms = calloc(dims_atom_count(g) + 1, sizeof *s.atoms);
     s.values = calloc((size_t)g->value_count + 1, sizeof *s.values);

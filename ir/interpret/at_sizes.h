@@ -9,5 +9,8 @@
  * outputs, every node validated as by the builder.  Operators of ops_draft.def become ordinary ones, and values that depend on
  * shapes and constants only become constants.  g does not change, so that several threads may do this at once.  Returns NULL
  * after an error in *e.
+ *
+ * With `alike`, a list of graph_alike, equal nodes are made once: the result cannot be computed, but is valid if the whole is,
+ * and its inputs, outputs and data have the same types and bytes.
  */
-struct graph *graph_at_sizes(const struct graph *g, const uint32_t *sizes, struct error *e);
+struct graph *graph_at_sizes(const struct graph *g, const uint32_t *sizes, const struct node *const *alike, struct error *e);

@@ -11,11 +11,12 @@ struct instance {
     struct dim_number *atoms;
     struct value **values; /* by value->index of `from` */
     struct error *e;
-    bool *exact;              /* likewise: integers that are what their expressions say, and have not overflowed */
-    bool *late;               /* likewise: constants that names decide; NULL: nothing becomes data */
-    struct value **data;      /* likewise: what a constant has become as data */
-    struct table known;       /* values of `from` that have become data */
-    bool computes, hides_all; /* of the node that is being made (decide) */
+    bool *exact;                     /* likewise: integers that are what their expressions say, and have not overflowed */
+    bool *late;                      /* likewise: constants that names decide; NULL: nothing becomes data */
+    struct value **data;             /* likewise: what a constant has become as data */
+    struct table known;              /* values of `from` that have become data */
+    bool computes, hides_all;        /* of the node that is being made (decide) */
+    const struct node *const *alike; /* of graph_alike: these are made once; NULL: all are made */
 };
 
 /** Finds out how a node is made: whether its results are computed now, which depend on shapes and constants only and are small
@@ -31,5 +32,7 @@ void instance_note_late(struct instance *s, const struct node *n);
 bool instance_is_late(const struct instance *s, const struct value *v);
 /** Returns the data of the graph that a constant becomes, one for equal ones, or NULL if memory runs out. */
 struct value *instance_data(struct instance *s, const struct value *v);
+/** Returns whether operand i of the node that is being made tells nothing that the one of an equal node has not told. */
+bool instance_repeats(struct instance *s, const struct node *n, const struct node *like, uint32_t i);
 /** Returns what an operand of the node that is being made is, NULL if it is absent or memory runs out. */
 struct value *instance_operand(struct instance *s, const struct node *n, uint32_t i);

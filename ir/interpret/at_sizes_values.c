@@ -214,6 +214,20 @@ struct value *instance_data(struct instance *s, const struct value *v)
     return s->data[v->index];
 }
 
+/* Lists of sizes are read at once.  Constants that become data are the same data then. */
+bool instance_repeats(struct instance *s, const struct node *n, const struct node *like, uint32_t i)
+{
+    const struct value *v = n->inputs[i].value, *w = like->inputs[i].value;
+    const struct value *a = v ? s->values[v->index] : NULL, *b = w ? s->values[w->index] : NULL;
+
+    if (v == w || a->kind != b->kind || a->kind != VALUE_CONSTANT)
+        return v == w || a->kind == b->kind;
+    if (n->op == OP_RANGE || (op_is_draft(n->op) && i))
+        return has_same_bytes(a, b);
+    return !(instance_is_late(s, v) || instance_is_late(s, w) || s->hides_all) ||
+           (s->data[w->index] && instance_data(s, v) == s->data[w->index]);
+}
+
 struct value *instance_operand(struct instance *s, const struct node *n, uint32_t i)
 {
     const struct value *v = n->inputs[i].value;

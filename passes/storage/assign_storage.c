@@ -43,7 +43,7 @@ struct assigner {
     struct arena arena; /* of this function */
     struct arena *results;
     struct value_bytes *values;
-    struct cluster_nodes *clusters; /* by index; empty for views */
+    const struct cluster_nodes *clusters; /* by index */
     struct storage_block *blocks;
     uint32_t block_count;
 };
@@ -106,14 +106,23 @@ static bool owner_in_arena(const struct assigner *p, const struct value *owner)
     return owner->kind == VALUE_RESULT && p->values[owner->index].output == NONE;
 }
 
-/* Finds each cluster's boundary, and from it the lifetimes of the owners. */
-static bool find_lifetimes(struct assigner *p)
+static bool collect(struct assigner *p)
+{
+    struct cluster_nodes *clusters = arena_array(&p->arena, p->g->cluster_count, sizeof *clusters);
+
+    for (const struct cluster *c = p->g->first_cluster; clusters && c; c = c->next)
+        if (!cluster_collect(p->g, c, &p->arena, &clusters[c->index]))
+            return false;
+    p->clusters = clusters;
+    return clusters != NULL;
+}
+
+/* Finds the lifetimes of the owners from the boundaries of clusters. */
+static void find_lifetimes(struct assigner *p)
 {
     for (const struct cluster *c = p->g->first_cluster; c; c = c->next) {
-        struct cluster_nodes *nodes = &p->clusters[c->index];
+        const struct cluster_nodes *nodes = &p->clusters[c->index];
 
-        if (!cluster_collect(p->g, c, &p->arena, nodes))
-            return error_out_of_memory(&p->g->error);
         if (c->kind == CLUSTER_VIEW)
             continue; /* no code: reads and writes nothing */
         for (uint32_t i = 0; i < nodes->input_count + nodes->output_count; i++) {
@@ -126,7 +135,6 @@ static bool find_lifetimes(struct assigner *p)
             owner->last = c->index;
         }
     }
-    return true;
 }
 
 /* Returns the offset of v in its block; *block is NONE if it has none. */
@@ -290,9 +298,8 @@ static bool assign(struct assigner *p, struct storage_assignment *out)
     struct graph *g = p->g;
 
     p->values = arena_array(&p->arena, g->value_count, sizeof *p->values);
-    p->clusters = arena_array(&p->arena, g->cluster_count, sizeof *p->clusters);
     out->values = arena_array(p->results, g->value_count, sizeof *out->values);
-    if (!p->values || !p->clusters || !out->values)
+    if (!p->values || !out->values || (!p->clusters && !collect(p)))
         return error_out_of_memory(&g->error);
     out->count = g->value_count;
     for (uint32_t i = 0; i < g->value_count; i++)
@@ -305,7 +312,8 @@ static bool assign(struct assigner *p, struct storage_assignment *out)
         int64_t offset;
         p->values[owner_of(p, g->outputs[i].value, &offset)->index].output = i;
     }
-    if (!find_lifetimes(p) || !resolve_states(p, out) || !make_blocks(p))
+    find_lifetimes(p);
+    if (!resolve_states(p, out) || !make_blocks(p))
         return false;
     if (!assign_offsets(p->blocks, p->block_count, &out->arena_bytes, &out->arena_lower_bound))
         return error_out_of_memory(&g->error);
@@ -320,10 +328,11 @@ static bool assign(struct assigner *p, struct storage_assignment *out)
     return true;
 }
 
-bool storage_assign(struct graph *g, struct arena *arena, int64_t alignment, storage_may_share may_share, void *user,
-                    struct storage_assignment *out)
+bool storage_assign(struct graph *g, const struct cluster_nodes *clusters, struct arena *arena, int64_t alignment,
+                    storage_may_share may_share, void *user, struct storage_assignment *out)
 {
     struct assigner p = {.g = g,
+                         .clusters = clusters,
                          .results = arena,
                          .alignment = alignment > TARGET_ALIGNMENT ? alignment : TARGET_ALIGNMENT,
                          .may_share = may_share,

@@ -119,7 +119,7 @@ WNNGraph graph_build(WNNContext context, struct graph *g, struct error *e)
     WNNGraph graph = NULL;
 
     if (g->dims && !dims_name_count(g)) { /* operators on shapes that are all known */
-        struct graph *sized = graph_at_sizes(g, NULL, e);
+        struct graph *sized = graph_at_sizes(g, NULL, NULL, e);
 
         graph_free(g);
         g = sized;

@@ -302,24 +302,21 @@ static bool ask_program(WNNBuildStage stage, uint32_t done, uint32_t total, void
     return !a->cancelled;
 }
 
-/* Builds what a plan gives for sizes that g, which is valid, has.  Returns NULL if none does, with an error in *b->e if the
- * program has cancelled the build. */
-static WNNGraph build_planned(const struct building *b, const struct graph *g)
+/* Builds what a plan gives for these sizes.  Returns NULL if none does, with an error in *b->e if the program has cancelled the
+ * build. */
+static WNNGraph build_planned(const struct building *b, const uint32_t *sizes)
 {
-    struct graph *planned = b->context->debug.flags & DEBUG_VERIFY ? NULL : plans_take(b->variants->plans, g);
-    struct asked asked = {g->progress, false};
+    struct graph *planned = b->context->debug.flags & DEBUG_VERIFY ? NULL : plans_take(b->variants->plans, sizes);
+    struct asked asked = {b->variants->graph->progress, false};
     struct error why = {0};
     WNNGraph variant = NULL;
 
     if (!planned)
         return NULL;
-    planned->progress = g->progress;
-    if (g->progress.callback) {
+    if (asked.program.callback) {
         planned->progress.callback = ask_program;
         planned->progress.userdata1 = &asked;
     }
-    planned->budget = g->budget;
-    planned->account = g->account ? &planned->budget : NULL;
     variant = graph_build(b->context, planned, &why);
     plans_give_back(b->variants->plans);
     if (!variant && asked.cancelled)
@@ -330,12 +327,10 @@ static WNNGraph build_planned(const struct building *b, const struct graph *g)
 static void *build_variant(void *user, const void *sizes)
 {
     struct building *b = user;
-    struct graph *g = graph_at_sizes(b->variants->graph, sizes, b->e);
-    WNNGraph variant = g ? build_planned(b, g) : NULL;
+    WNNGraph variant = build_planned(b, sizes);
+    struct graph *g = variant || b->e->status ? NULL : graph_at_sizes(b->variants->graph, sizes, NULL, b->e);
 
-    if (variant || (g && b->e->status)) {
-        graph_free(g);
-    } else if (g) {
+    if (g) {
         g->origin.plans = b->variants->plans;
         variant = graph_build(b->context, g, b->e);
     }
@@ -472,7 +467,7 @@ WNNStatus wnnGraphGetVariant(WNNGraph graph, size_t sizeCount, WNNNamedSize cons
 
 static bool fill_shapes(const struct sizes *s, size_t count, WNNNamedShape *outputs, struct error *e)
 {
-    struct graph *g = sizes_are_known(s, e) ? graph_at_sizes(s->g, s->sizes, e) : NULL;
+    struct graph *g = sizes_are_known(s, e) ? graph_at_sizes(s->g, s->sizes, NULL, e) : NULL;
 
     for (size_t i = 0; g && i < count; i++) {
         const struct tensor_type *t = &g->outputs[i].value->type;

@@ -23,7 +23,7 @@
 #include "ir/support/clock.h"
 #include "runtime/compile/compile_internal.h"
 #include "runtime/compile/describe.h"
-#include "runtime/compile/equal_clusters.h"
+#include "runtime/compile/plans.h"
 
 static bool is_cancelled(const struct compiler *k)
 {
@@ -76,13 +76,13 @@ static bool may_share(void *user, const struct cluster *c, const struct value *i
     switch (c->kind) {
     case CLUSTER_KERNEL:
         if (cc->like) {
-            input = cluster_counterpart(&cc->nodes, &cc->like->nodes, input);
-            output = cluster_counterpart(&cc->nodes, &cc->like->nodes, output);
+            input = cluster_counterpart(cc->nodes, cc->like->nodes, input);
+            output = cluster_counterpart(cc->nodes, cc->like->nodes, output);
             return input && output && kernels_share(&cc->like->kernels, input, output);
         }
         return kernels_share(&cc->kernels, input, output);
     case CLUSTER_LIBRARY:
-        return k->en->functions->optional.library->step_may_share(k->en->library, cc->nodes.nodes, cc->nodes.count, input);
+        return k->en->functions->optional.library->step_may_share(k->en->library, cc->nodes->nodes, cc->nodes->count, input);
     case CLUSTER_LOOP: /* writes results while operands are still read */
     case CLUSTER_VIEW:
         break;
@@ -145,16 +145,16 @@ enum attempt { ATTEMPT_DONE, ATTEMPT_FAILED, ATTEMPT_AGAIN };
 
 static enum attempt create_library_step(struct compiler *k, struct compiled_cluster *cc)
 {
-    struct sharing sharing = {&k->storage, cc->nodes.output_count > 0 ? cc->nodes.outputs[0] : NULL};
+    struct sharing sharing = {&k->storage, cc->nodes->output_count > 0 ? cc->nodes->outputs[0] : NULL};
     struct error why;
 
     why.status = WNNStatus_Success;
     why.message[0] = '\0';
-    cc->library = k->en->functions->optional.library->step_create(k->en->library, cc->nodes.nodes, cc->nodes.count,
+    cc->library = k->en->functions->optional.library->step_create(k->en->library, cc->nodes->nodes, cc->nodes->count,
                                                                   shares_output, &sharing, &why);
     if (cc->library)
         return ATTEMPT_DONE;
-    return cluster_make_kernels(k, cc->cluster, &cc->nodes) ? ATTEMPT_AGAIN : ATTEMPT_FAILED;
+    return cluster_make_kernels(k, cc->cluster, cc->nodes) ? ATTEMPT_AGAIN : ATTEMPT_FAILED;
 }
 
 /* ---- one attempt ---- */
@@ -170,56 +170,50 @@ static void attempt_drop(struct compiler *k)
     k->cluster_count = 0;
 }
 
-static bool attempt_begin(struct compiler *k)
-{
-    k->clusters = arena_array(&k->arena, k->g->cluster_count, sizeof *k->clusters);
-    if (!k->clusters)
-        return error_out_of_memory(k->e);
-    k->cluster_count = k->g->cluster_count;
-    for (struct cluster *c = k->g->first_cluster; c; c = c->next) {
-        k->clusters[c->index].cluster = c;
-        if (!cluster_collect(k->g, c, &k->arena, &k->clusters[c->index].nodes))
-            return error_out_of_memory(k->e);
-    }
-    return true;
-}
-
 /* Returns whether steps may run the kernels of others.  Switches that show kernels want each step's own. */
 static bool shares_kernels(const struct compiler *k)
 {
     return k->g->origin.role == GRAPH_VARIANT && k->en->kind == WNNEngine_Cpu && !k->description &&
-           !(k->en->debug->flags & ~(DEBUG_TIME_PASSES | DEBUG_VERIFY));
+           !(k->en->debug->flags & ~(DEBUG_TIME_PASSES | DEBUG_VERIFY | DEBUG_NO_LIBRARY));
 }
 
-/* Finds the first cluster that is equal to one, if it comes before it. */
-static void find_equal(struct compiler *k, struct compiled_cluster *cc)
+static bool attempt_begin(struct compiler *k)
 {
-    cc->hash = cluster_hash(&cc->nodes);
-    for (struct compiled_cluster *i = k->clusters; !cc->like && i < cc; i++)
-        if (i->hash == cc->hash && !i->like && i->cluster->kind == CLUSTER_KERNEL && clusters_are_equal(&i->nodes, &cc->nodes))
-            cc->like = i;
+    const struct equal_clusters *planned = k->planned ? plans_clusters(k->g->origin.plans, k->g) : NULL;
+    const bool shares = shares_kernels(k);
+
+    k->clusters = arena_array(&k->arena, k->g->cluster_count, sizeof *k->clusters);
+    if (!k->clusters || (!planned && !equal_clusters_find(k->g, &k->arena, &k->found)))
+        return error_out_of_memory(k->e);
+    if (planned)
+        k->found = *planned;
+    k->cluster_count = k->g->cluster_count;
+    for (struct cluster *c = k->g->first_cluster; c; c = c->next) {
+        const uint32_t like = shares && c->kind == CLUSTER_KERNEL ? k->found.like[c->index] : 0;
+
+        k->clusters[c->index].cluster = c;
+        k->clusters[c->index].nodes = &k->found.nodes[c->index];
+        k->clusters[c->index].like = like ? &k->clusters[like - 1] : NULL;
+    }
+    return true;
 }
 
 static enum attempt attempt_clusters(struct compiler *k)
 {
-    const bool shares = shares_kernels(k);
     double start = milliseconds_now();
 
     if (!attempt_begin(k))
         return ATTEMPT_FAILED;
     for (uint32_t i = 0; i < k->cluster_count; i++) {
         struct compiled_cluster *cc = &k->clusters[i];
-        if (cc->cluster->kind != CLUSTER_KERNEL)
-            continue;
-        if (shares)
-            find_equal(k, cc);
-        if (!cc->like && !lower_cluster(k->g, cc->cluster, k->target, &cc->kernels, k->e))
+        if (cc->cluster->kind == CLUSTER_KERNEL && !cc->like &&
+            !lower_cluster(k->g, cc->cluster, k->target, &cc->kernels, k->e))
             return ATTEMPT_FAILED;
     }
     double lowered = milliseconds_now();
     k->times->lower += lowered - start;
 
-    if (!storage_assign(k->g, &k->arena, k->target->storage_alignment, may_share, k, &k->storage)) {
+    if (!storage_assign(k->g, k->found.nodes, &k->arena, k->target->storage_alignment, may_share, k, &k->storage)) {
         *k->e = k->g->error;
         return ATTEMPT_FAILED;
     }
@@ -268,9 +262,9 @@ static bool finish_library_steps(struct compiler *k)
             return false;
         if (!k->en->functions->optional.library->step_finish(cc->library, k->e))
             return false;
-        for (uint32_t n = 0; n < cc->nodes.count; n++)
-            for (uint32_t in = 0; in < cc->nodes.nodes[n]->input_count; in++) {
-                struct value *v = cc->nodes.nodes[n]->inputs[in].value;
+        for (uint32_t n = 0; n < cc->nodes->count; n++)
+            for (uint32_t in = 0; in < cc->nodes->nodes[n]->input_count; in++) {
+                struct value *v = cc->nodes->nodes[n]->inputs[in].value;
 
                 if (!v || !constant_is_done(v, i))
                     continue;
@@ -289,7 +283,7 @@ static bool compile_loops(struct compiler *k)
         struct compiled_cluster *cc = &k->clusters[i];
         if (cc->cluster->kind != CLUSTER_LOOP)
             continue;
-        cc->loop = loop_compile(k->en, k->target, cc->nodes.nodes[0], k->cancelled, k->user, k->times, k->e);
+        cc->loop = loop_compile(k->en, k->target, cc->nodes->nodes[0], k->cancelled, k->user, k->times, k->e);
         if (!cc->loop)
             return false;
     }
@@ -323,6 +317,7 @@ static bool compile(struct compiler *k)
     enum attempt a;
     double start = milliseconds_now();
 
+    k->planned = k->g->origin.is_clustered && k->g->origin.plans;
     if (!k->g->origin.is_clustered && !run_passes(k))
         return false;
     k->g->origin.is_clustered = true;

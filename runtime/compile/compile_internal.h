@@ -5,15 +5,15 @@
 #include "passes/passes.h"
 #include "runtime/compile/compile.h"
 #include "runtime/compile/compile_loop.h"
+#include "runtime/compile/equal_clusters.h"
 
 /* The result of compiling a cluster, by cluster->index. */
 struct compiled_cluster {
     struct cluster *cluster;
-    struct cluster_nodes nodes;
+    struct cluster_nodes *nodes;
     struct kernel_list kernels;
     struct library_step *library;
     struct compiled_loop *loop;
-    uint64_t hash;
     struct compiled_cluster *like; /* an earlier, equal one, whose kernels both use; NULL: none */
     uint32_t first_step;
 };
@@ -24,6 +24,8 @@ struct compiler {
     const struct target *target;
     struct error *e;
     struct arena arena;
+    bool planned; /* the graph is that of a plan */
+    struct equal_clusters found;
     struct compiled_cluster *clusters;
     uint32_t cluster_count;
     struct storage_assignment storage;

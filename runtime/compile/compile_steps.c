@@ -7,7 +7,6 @@
 #include "ir/support/text.h"
 #include "runtime/compile/compile_internal.h"
 #include "runtime/compile/describe.h"
-#include "runtime/compile/equal_clusters.h"
 
 static struct program_step *add_step(struct compiler *k, enum step_kind kind, uint32_t location_count)
 {
@@ -142,7 +141,7 @@ static bool locate_like(struct compiler *k, const struct compiled_cluster *cc, c
 {
     for (uint32_t t = 0; *fits && t < kernel->tensor_count; t++) {
         const struct ktensor *tensor = &kernel->tensors[t];
-        const struct value *v = cluster_counterpart(&cc->like->nodes, &cc->nodes, tensor->user);
+        const struct value *v = cluster_counterpart(cc->like->nodes, cc->nodes, tensor->user);
 
         if (!(*fits = v != NULL))
             break;
@@ -160,10 +159,10 @@ static void name_like(struct program_step *s, const struct compiled_cluster *cc,
     const unsigned long index = number ? strtoul(number + 1, NULL, 10) : 0;
     char name[sizeof kernel->name];
 
-    for (uint32_t i = 0; i < cc->nodes.count; i++)
-        if (cc->like->nodes.nodes[i]->index == index) {
-            snprintf(name, sizeof name, "%.*s_%u", (int)(number - kernel->name), kernel->name, cc->nodes.nodes[i]->index);
-            name_step(s, name, cc->nodes.nodes[i]->label);
+    for (uint32_t i = 0; i < cc->nodes->count; i++)
+        if (cc->like->nodes->nodes[i]->index == index) {
+            snprintf(name, sizeof name, "%.*s_%u", (int)(number - kernel->name), kernel->name, cc->nodes->nodes[i]->index);
+            name_step(s, name, cc->nodes->nodes[i]->label);
             return;
         }
     name_step(s, kernel->name, kernel->label);
@@ -230,7 +229,7 @@ static bool add_kernel_steps(struct compiler *k, struct compiled_cluster *cc)
 
 static void name_library_step(struct program_step *s, const struct compiled_cluster *cc)
 {
-    const struct node *anchor = cc->cluster->anchor ? cc->cluster->anchor : cc->nodes.nodes[0];
+    const struct node *anchor = cc->cluster->anchor ? cc->cluster->anchor : cc->nodes->nodes[0];
     char name[64];
 
     snprintf(name, sizeof name, "%s_%u", op_infos[anchor->op].name, anchor->index);
@@ -323,7 +322,7 @@ bool compile_add_steps(struct compiler *k)
 
         if (!add_cluster_steps(k, &k->clusters[i], loop_base))
             return false;
-        describe_steps(k->description, p, first, k->clusters[i].nodes.nodes, k->clusters[i].nodes.count);
+        describe_steps(k->description, p, first, k->clusters[i].nodes->nodes, k->clusters[i].nodes->count);
     }
     return add_state_copies(k);
 }

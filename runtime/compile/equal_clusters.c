@@ -6,9 +6,9 @@
 #include "ir/support/table.h"
 #include "passes/support.h"
 
-uint64_t cluster_hash(const struct cluster_nodes *c)
+static uint64_t cluster_hash(const struct cluster_nodes *c)
 {
-    uint64_t h = hash_mix(c->count, (uint64_t)c->input_count << 32 | c->output_count);
+    uint64_t h = hash_mix(c->count + (uint64_t)c->nodes[0]->cluster->kind, (uint64_t)c->input_count << 32 | c->output_count);
 
     for (uint32_t i = 0; i < c->count; i++) {
         const struct tensor_type *t = &c->nodes[i]->results[0]->type;
@@ -77,9 +77,10 @@ static bool equal_uses(const struct cluster_nodes *a, const struct cluster_nodes
     return !v || !w ? v == w : number_of(a, v) == number_of(b, w);
 }
 
-bool clusters_are_equal(const struct cluster_nodes *a, const struct cluster_nodes *b)
+static bool clusters_are_equal(const struct cluster_nodes *a, const struct cluster_nodes *b)
 {
-    if (a->count != b->count || a->input_count != b->input_count || a->output_count != b->output_count)
+    if (a->nodes[0]->cluster->kind != b->nodes[0]->cluster->kind || a->count != b->count || a->input_count != b->input_count ||
+        a->output_count != b->output_count)
         return false;
     for (uint32_t i = 0; i < a->count; i++) {
         const struct node *n = a->nodes[i], *m = b->nodes[i];
@@ -101,5 +102,32 @@ bool clusters_are_equal(const struct cluster_nodes *a, const struct cluster_node
     for (uint32_t i = 0; i < a->output_count; i++)
         if (number_of(a, a->outputs[i]) != number_of(b, b->outputs[i]))
             return false;
+    return true;
+}
+
+bool equal_clusters_find(const struct graph *g, struct arena *a, struct equal_clusters *out)
+{
+    struct table seen = {0};
+
+    out->nodes = arena_array(a, g->cluster_count, sizeof *out->nodes);
+    out->like = arena_array(a, g->cluster_count, sizeof *out->like);
+    if (!out->nodes || !out->like || !table_reserve(&seen, a, g->cluster_count))
+        return false;
+    for (const struct cluster *c = g->first_cluster; c; c = c->next) {
+        struct cluster_nodes *nodes = &out->nodes[c->index];
+        struct table_entry *at = NULL;
+
+        if (!cluster_collect(g, c, a, nodes))
+            return false;
+        if (!nodes->count)
+            continue;
+        const uint64_t hash = cluster_hash(nodes);
+        while ((at = table_next(&seen, hash, at))->item && !clusters_are_equal(at->item, nodes))
+            ;
+        if (at->item)
+            out->like[c->index] = (uint32_t)((const struct cluster_nodes *)at->item - out->nodes) + 1;
+        else
+            table_put(&seen, at, hash, nodes);
+    }
     return true;
 }

@@ -6,9 +6,14 @@
 
 #include "passes/passes.h"
 
-/** Returns a number that equal clusters have in common. */
-uint64_t cluster_hash(const struct cluster_nodes *c);
-/** Returns whether lowering cannot tell two clusters apart: they have the same nodes between values of the same types. */
-bool clusters_are_equal(const struct cluster_nodes *a, const struct cluster_nodes *b);
+/** The clusters of a graph, by their indices. */
+struct equal_clusters {
+    struct cluster_nodes *nodes;
+    uint32_t *like; /* 1 + the index of the first one that lowering cannot tell apart: it has the same nodes between values of
+                       the same types; 0: none */
+};
+
+/** Collects the clusters of a graph in the arena, and finds equal ones.  Returns false if memory runs out. */
+bool equal_clusters_find(const struct graph *g, struct arena *a, struct equal_clusters *out);
 /** Returns b's counterpart of a's value v; NULL: v is not one of a's. */
 struct value *cluster_counterpart(const struct cluster_nodes *a, const struct cluster_nodes *b, const struct value *v);

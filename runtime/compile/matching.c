@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Compares graphs for plans (matching.h). */
+/* Finds out which graphs have plans, and compares them (matching.h). */
 #include "runtime/compile/matching.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "ir/graph/dims.h"
+#include "ir/graph/op_draft.h"
 
 bool value_is_read(const struct value *v)
 {
@@ -81,4 +84,58 @@ bool graphs_match(const struct graph *a, const struct graph *b)
     free(position_a);
     free(position_b);
     return same;
+}
+
+/* ---- graphs that have plans ---- */
+
+/* Returns whether all elements of a value are known once the sizes are; `fixed`: whether they are numbers. */
+static bool is_known(const struct graph *g, const struct value *v, const struct dim_number *atoms, bool fixed)
+{
+    int64_t x;
+
+    if (v->kind == VALUE_CONSTANT)
+        return true;
+    for (int64_t i = 0; v->sizes && i < type_elements(&v->type); i++)
+        if (fixed ? !dims_is_constant(g, v->sizes[i], &x) : !dims_evaluate(g, DIM_OPEN | v->sizes[i], atoms).known)
+            return false;
+    return v->sizes != NULL;
+}
+
+/* Returns whether a node of a named graph is fit for plans: inference holds the sizes that it takes from values against the
+ * type of its result.  Those of a pad's end are, since its beginning is the same at all sizes. */
+static bool node_is_fit(const struct graph *g, const struct node *n, const struct dim_number *atoms)
+{
+    for (uint32_t i = 1; i < n->input_count && op_is_draft(n->op) && !n->results[0]->sizes; i++) {
+        const struct operand_info *operand = op_operand(n->op, i);
+
+        if (operand->types == DT_SIZES && n->inputs[i].value && !is_known(g, n->inputs[i].value, atoms, !operand->sizes))
+            return false;
+    }
+    return true;
+}
+
+bool graph_has_plans(const struct graph *g)
+{
+    struct dim_number *atoms = calloc((size_t)dims_atom_count(g) + 1, sizeof *atoms);
+    bool fit = atoms && dims_name_count(g) <= PLAN_NAMES_MAX && !g->loops;
+    uint32_t sizes[PLAN_NAMES_MAX], most;
+
+    for (uint32_t i = 0; fit && i < dims_name_count(g); i++)
+        dims_name_range(g, i, &sizes[i], &most);
+    if (fit)
+        dims_evaluate_atoms(g, sizes, atoms);
+    graph_for_each (g, n)
+        fit = fit && node_is_fit(g, n, atoms);
+    free(atoms);
+    return fit;
+}
+
+bool graph_is_plannable(const struct graph *g)
+{
+    if (g->loops || !g->origin.is_clustered)
+        return false;
+    for (const struct cluster *c = g->first_cluster; c; c = c->next)
+        if (c->kind != CLUSTER_KERNEL && c->kind != CLUSTER_VIEW)
+            return false;
+    return true;
 }

@@ -9,3 +9,9 @@ bool value_is_read(const struct value *v);
 /** Returns whether two graphs, after the passes, differ in no more than dimensions, integers among attributes, and the elements
  * of constants. */
 bool graphs_match(const struct graph *a, const struct graph *b);
+enum { PLAN_NAMES_MAX = 8 /* in a graph that has plans */ };
+/** Returns whether a named graph has plans: all lists of sizes are expressions.  Other values that are made of sizes are data,
+ * of which passes know nothing (at_sizes.c). */
+bool graph_has_plans(const struct graph *g);
+/** Returns whether plans can be made of a graph after the passes: libraries choose by sizes, and loops are compiled once. */
+bool graph_is_plannable(const struct graph *g);

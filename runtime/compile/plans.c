@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/graph/alike.h"
 #include "ir/graph/dims.h"
 #include "ir/graph/op_draft.h"
+#include "ir/interpret/at_sizes.h"
 #include "ir/support/array.h"
 #include "ir/support/checked.h"
 #include "runtime/compile/matching.h"
@@ -21,9 +23,8 @@ enum {
     SAMPLES_LEAST = 2, /* of which expressions are made; one more confirms them */
     SAMPLES_MAX = 8,
     PLANS_MAX = 16,
-    FEW = 15,             /* sizes of a name that are a class: decoders and attention compute these otherwise */
-    FACTOR_MAX = 1 << 16, /* by which a number exceeds its expression */
-    NAMES_MAX = 8         /* in a graph that has plans */
+    FEW = 15,            /* sizes of a name that are a class: decoders and attention compute these otherwise */
+    FACTOR_MAX = 1 << 16 /* by which a number exceeds its expression */
 };
 
 /** Is factor * a * b / divisor + more, where a and b are numbers of expressions, or NONE for 1. */
@@ -44,7 +45,9 @@ struct plan {
     uint32_t **places;     /* of the numbers in g */
     uint32_t *quantity_of; /* by number */
     struct quantity *quantities;
-    bool *checked; /* whether inference checks a number */
+    bool *checked;                  /* whether inference checks a number */
+    struct arena arena;             /* of what follows */
+    struct equal_clusters clusters; /* of g, at all sizes */
     bool fits, confirmed;
     struct plan *next;
 };
@@ -53,58 +56,13 @@ struct plans {
     const struct graph *named;
     pthread_mutex_t lock;
     uint32_t expression_count, plan_count;
-    bool *seen; /* expressions that passes meet: dimensions of values, and elements of lists of sizes */
+    const struct node **alike; /* of the named graph */
+    bool *seen;                /* expressions that passes meet: dimensions of values, and elements of lists of sizes */
     bool allowed;
     struct plan *first;
 };
 
-/* ---- graphs that have plans ---- */
-
-/* Returns whether all elements of a value are known once the sizes are; `fixed`: whether they are numbers. */
-static bool is_known(const struct graph *g, const struct value *v, const struct dim_number *atoms, bool fixed)
-{
-    int64_t x;
-
-    if (v->kind == VALUE_CONSTANT)
-        return true;
-    for (int64_t i = 0; v->sizes && i < type_elements(&v->type); i++)
-        if (fixed ? !dims_is_constant(g, v->sizes[i], &x) : !dims_evaluate(g, DIM_OPEN | v->sizes[i], atoms).known)
-            return false;
-    return v->sizes != NULL;
-}
-
-/* Returns whether a node of a named graph is fit for plans: inference holds the sizes that it takes from values against the
- * type of its result.  Those of a pad's end are, since its beginning is the same at all sizes. */
-static bool node_is_fit(const struct graph *g, const struct node *n, const struct dim_number *atoms)
-{
-    for (uint32_t i = 1; i < n->input_count && op_is_draft(n->op) && !n->results[0]->sizes; i++) {
-        const struct operand_info *operand = op_operand(n->op, i);
-
-        if (operand->types == DT_SIZES && n->inputs[i].value && !is_known(g, n->inputs[i].value, atoms, !operand->sizes))
-            return false;
-    }
-    return true;
-}
-
-/*
- * Returns whether a named graph has plans: all lists of sizes are expressions.  Other values that are made of sizes are data,
- * of which passes know nothing (at_sizes.c).
- */
-static bool is_fit(const struct graph *g)
-{
-    struct dim_number *atoms = calloc((size_t)dims_atom_count(g) + 1, sizeof *atoms);
-    bool fit = atoms && dims_name_count(g) <= NAMES_MAX && !g->loops;
-    uint32_t sizes[NAMES_MAX], most;
-
-    for (uint32_t i = 0; fit && i < dims_name_count(g); i++)
-        dims_name_range(g, i, &sizes[i], &most);
-    if (fit)
-        dims_evaluate_atoms(g, sizes, atoms);
-    graph_for_each (g, n)
-        fit = fit && node_is_fit(g, n, atoms);
-    free(atoms);
-    return fit;
-}
+/* ---- lists of plans ---- */
 
 static void see_type(struct plans *p, const struct value *v)
 {
@@ -140,7 +98,7 @@ struct plans *plans_create(const struct graph *named)
     p->named = named;
     p->expression_count = dims_expression_count(named);
     p->seen = calloc((size_t)p->expression_count + 1, sizeof *p->seen);
-    p->allowed = p->seen && is_fit(named);
+    p->allowed = p->seen && graph_has_plans(named) && (p->alike = graph_alike(named));
     if (p->allowed)
         see_expressions(p);
     return p;
@@ -165,6 +123,7 @@ static void plan_free(struct plan *plan)
     free(plan->quantity_of);
     free(plan->quantities);
     free(plan->checked);
+    arena_free(&plan->arena);
     graph_free(plan->g);
     free(plan);
 }
@@ -178,6 +137,7 @@ void plans_free(struct plans *p)
         plan_free(i);
     }
     pthread_mutex_destroy(&p->lock);
+    free(p->alike);
     free(p->seen);
     free(p);
 }
@@ -233,17 +193,6 @@ static void walk(struct graph *g, struct walk *w)
 }
 
 /* ---- samples ---- */
-
-/* Returns whether plans can be made of a graph: libraries choose by sizes, and loops are compiled once. */
-static bool is_plannable(const struct graph *g)
-{
-    if (g->loops || !g->origin.is_clustered)
-        return false;
-    for (const struct cluster *c = g->first_cluster; c; c = c->next)
-        if (c->kind != CLUSTER_KERNEL && c->kind != CLUSTER_VIEW)
-            return false;
-    return true;
-}
 
 /* Returns the sizes of all expressions, 0 for those that are not known. */
 static uint32_t *expression_sizes(const struct plans *p, const uint32_t *sizes)
@@ -475,7 +424,7 @@ static uint64_t power(uint64_t x, uint64_t n)
 }
 
 /* Subtracts from a vector what the rows, each 1 at a place of its own where the rows before it are 0, have of it. */
-static void reduce(uint64_t *vector, uint64_t (*rows)[NAMES_MAX], const uint32_t *pivots, uint32_t count, uint32_t length)
+static void reduce(uint64_t *vector, uint64_t (*rows)[PLAN_NAMES_MAX], const uint32_t *pivots, uint32_t count, uint32_t length)
 {
     for (uint32_t r = 0; r < count; r++)
         for (uint32_t i = 0, factor = (uint32_t)vector[pivots[r]]; factor && i < length; i++)
@@ -488,8 +437,8 @@ static void reduce(uint64_t *vector, uint64_t (*rows)[NAMES_MAX], const uint32_t
  */
 static bool in_hull(const struct plans *p, const struct plan *plan, const uint32_t *sizes)
 {
-    uint64_t rows[SAMPLES_MAX + 1][NAMES_MAX];
-    uint32_t names[NAMES_MAX], pivots[SAMPLES_MAX], count = 0, length = 0;
+    uint64_t rows[SAMPLES_MAX + 1][PLAN_NAMES_MAX];
+    uint32_t names[PLAN_NAMES_MAX], pivots[SAMPLES_MAX], count = 0, length = 0;
 
     for (uint32_t i = 0; i < p->expression_count; i++)
         if (dims_name_of(p->named, DIM_OPEN | i) != DIM_NONE)
@@ -542,6 +491,29 @@ static bool guards_hold(const struct plans *p, const struct plan *plan, const ui
     return true;
 }
 
+/* Finds the clusters that are equal at all sizes, whose numbers are the same quantities: these are in the place of numbers. */
+static bool find_equal(struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->number_count; i++)
+        if (plan->quantity_of[i] != NONE)
+            *plan->places[i] = DIM_OPEN | plan->quantity_of[i];
+    if (equal_clusters_find(plan->g, &plan->arena, &plan->clusters))
+        return true;
+    arena_free(&plan->arena);
+    plan->clusters.nodes = NULL;
+    return false;
+}
+
+/* Returns whether inference gives the types that the numbers say, which it does of equal clusters if it does of one. */
+static bool types_hold(const struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->g->cluster_count; i++)
+        for (uint32_t n = 0; !plan->clusters.like[i] && n < plan->clusters.nodes[i].count; n++)
+            if (!node_verify_types(plan->clusters.nodes[i].nodes[n]))
+                return false;
+    return true;
+}
+
 /* Puts the numbers for these sizes into the graph. */
 static bool set_numbers(struct plan *plan, const uint32_t *sizes)
 {
@@ -578,27 +550,56 @@ static void set_data(struct graph *planned, const struct graph *g)
         constant_release(planned->origin.data[i]);
         planned->origin.data[i] = constant_retain(g->origin.data[i]);
     }
+    planned->progress = g->progress;
+    planned->budget = g->budget;
+    planned->account = g->account ? &planned->budget : NULL;
 }
 
-struct graph *plans_take(struct plans *p, const struct graph *g)
+/* Returns the graph of a plan that serves these sizes, of the names and of the expressions. */
+static struct graph *take(struct plans *p, const uint32_t *sizes, const uint32_t *all)
 {
-    uint32_t *all = p->allowed && !g->origin.differs ? expression_sizes(p, g->origin.sizes) : NULL;
+    struct graph *valid = NULL, *planned = NULL;
+    struct error ignored = {0};
+
+    for (struct plan *i = p->first; i && !planned; i = i->next) {
+        if (!i->confirmed || !guards_hold(p, i, all))
+            continue;
+        if (!valid && !(valid = graph_at_sizes(p->named, sizes, p->alike, &ignored)))
+            break;
+        if (!valid->origin.differs && set_numbers(i, all) && types_hold(i) && same_interface(i->g, valid))
+            planned = i->g;
+    }
+    if (planned) {
+        set_data(planned, valid);
+        planned->origin.plans = p;
+    }
+    graph_free(valid);
+    return planned;
+}
+
+struct graph *plans_take(struct plans *p, const uint32_t *sizes)
+{
+    uint32_t *all = p->allowed ? expression_sizes(p, sizes) : NULL;
     struct graph *planned = NULL;
 
     if (!all || pthread_mutex_trylock(&p->lock)) { /* another size is being built, perhaps by who calls this from a callback */
         free(all);
         return NULL;
     }
-    for (struct plan *i = p->first; all && !planned && i; i = i->next)
-        if (i->confirmed && guards_hold(p, i, all) && set_numbers(i, all) && graph_verify_types(i->g) &&
-            same_interface(i->g, g))
-            planned = i->g;
+    planned = take(p, sizes, all);
     free(all);
-    if (planned)
-        set_data(planned, g);
-    else
+    if (!planned)
         pthread_mutex_unlock(&p->lock);
     return planned;
+}
+
+const struct equal_clusters *plans_clusters(const struct plans *p, const struct graph *g)
+{
+    const struct plan *i = p->first;
+
+    while (i && i->g != g)
+        i = i->next;
+    return i ? &i->clusters : NULL;
 }
 
 void plans_give_back(struct plans *p)
@@ -635,16 +636,18 @@ static void learn_more(struct plans *p, struct plan *plan, struct graph *g, uint
     if (!add_sample(plan, g, sizes))
         return;
     if (expected && predicted(plan)) {
-        plan->confirmed = true;
+        plan->confirmed = plan->clusters.nodes || find_equal(plan);
         return;
     }
     plan->confirmed = false;
+    arena_free(&plan->arena); /* quantities are found again */
+    plan->clusters.nodes = NULL;
     plan->fits = plan->sample_count >= SAMPLES_LEAST && find_all(p, plan);
 }
 
 void plans_learn(struct plans *p, struct graph *g)
 {
-    uint32_t *sizes = p->allowed && !g->origin.differs && is_plannable(g) ? expression_sizes(p, g->origin.sizes) : NULL;
+    uint32_t *sizes = p->allowed && !g->origin.differs && graph_is_plannable(g) ? expression_sizes(p, g->origin.sizes) : NULL;
     struct plan *plan;
 
     if (!sizes || pthread_mutex_trylock(&p->lock)) { /* a plan is in use, perhaps by who calls this from its callback */

@@ -10,12 +10,12 @@
  * which a plan takes from each graph.  Numbers that inference does not hold against types, such as
  * paddings, must not change.  Sizes that are 1, and few or many, are classes; expressions that had equal sizes in all graphs
  * that were compared, or always the same, must have that again; and linear relations of names must hold again that held in all
- * of them.  Inference checks each graph, whose inputs and outputs must have the types that they have without a plan, and
- * kernels are made and verified at each size as ever.
+ * of them.  Inference checks each graph, whose inputs and outputs must have the types that they have without a plan, and the
+ * graph that the program made, of equal nodes (graph_alike) only one; kernels are made and verified at each size as ever.
  */
 #pragma once
 
-#include "ir/graph/ir.h"
+#include "runtime/compile/equal_clusters.h"
 
 struct plans;
 
@@ -26,8 +26,10 @@ void plans_free(struct plans *p);
 /** Takes over a graph for certain sizes (origin.sizes) that went through the passes, and derives plans from it.  Several
  * threads may call this, and the next. */
 void plans_learn(struct plans *p, struct graph *g);
-/** Returns the result of the passes for g, a graph of certain sizes, which is the caller's until plans_give_back; NULL: there
- * is no plan. */
-struct graph *plans_take(struct plans *p, const struct graph *g);
+/** Returns the result of the passes for sizes of the names, which is the caller's until plans_give_back; NULL: there is no
+ * plan, or the sizes are not valid. */
+struct graph *plans_take(struct plans *p, const uint32_t *sizes);
+/** Returns the clusters of a graph that plans_take returned, of which those are equal that are so at all sizes it serves. */
+const struct equal_clusters *plans_clusters(const struct plans *p, const struct graph *g);
 /** Ends what plans_take began. */
 void plans_give_back(struct plans *p);

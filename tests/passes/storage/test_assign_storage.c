@@ -139,7 +139,7 @@ static struct storage_assignment assign_and_simulate(struct graph *g, bool in_pl
     pass_separate_outputs(g, &fake_options);
     pass_finish_clusters(g, &fake_options);
     assert_int_equal(g->error.status, WNNStatus_Success);
-    assert_true(storage_assign(g, &g->arena, 0, in_place ? share_elementwise : NULL, &asked, &assigned));
+    assert_true(storage_assign(g, NULL, &g->arena, 0, in_place ? share_elementwise : NULL, &asked, &assigned));
     assert_int_equal(assigned.count, g->value_count);
     assert_true(assigned.arena_bytes >= assigned.arena_lower_bound);
     simulate(g, &assigned);
