@@ -228,6 +228,7 @@ product + 6000  models that were refused
 product + 6000  named dimensions
 product + 710   named dimensions in files and objects
 product + 4000  faster kernels
+product + 60    prices fitted to measurements
 tests 77360
 tests + 4000    the specification of 2026-06-26 and faults that public reports led to
 tests + 1500    Python
@@ -239,6 +240,7 @@ tests + 615     the loop IR, and devices' schedules in its interpreter
 tests + 800     starting at once
 tests + 1565    models that were refused
 tests + 1560    named dimensions
+tests + 80      named dimensions in files and objects, bounds of names in Python and Node.js
 tests + 800     faster kernels
 tests + 490     weights of 2 and 1 bits, data types of the low-precision draft
 pages 43400
