@@ -27,15 +27,8 @@ const char opencl_options[] = "-w -cl-std=CL1.2 -cl-fp32-correctly-rounded-divid
     "static H N(to_f16)(F x) { H h; vstore_half" lanes "_rte(x, 0, (half *)&h); return h; }\n"                                 \
     "#undef F\n#undef U\n#undef H\n#undef N\n#undef VECTOR\n#undef AS\n#undef CONVERT\n"
 
-/* Loops that begin at an item's number are not vectorised on processors: PoCL 3.1 with LLVM 15 takes whether the last item has
- * any iterations for all items, if barriers are before and after the loop. */
 const char opencl_prelude[] =
     "#pragma OPENCL FP_CONTRACT OFF\n"
-    "#if defined(__clang__) && (defined(__x86_64__) || defined(__i386__) || defined(__aarch64__) || defined(__arm__) || \\\n"
-    "    defined(__powerpc__) || defined(__riscv))\n"
-    "#define IS_PROCESSOR\n"
-    "#define ITEM_LOOP _Pragma(\"clang loop vectorize(disable)\")\n"
-    "#else\n#define ITEM_LOOP\n#endif\n"
     "#define UNROLLED _Pragma(\"unroll\")\n"
     "#ifdef cl_khr_fp64\n"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
@@ -52,7 +45,8 @@ const char opencl_prelude[] =
  * CHECKED_VECTORS to have that on a processor. */
 static const char vector_accesses[] =
     "#ifdef __clang__\n#define SHUFFLE(clang, other) clang\n#else\n#define SHUFFLE(clang, other) other\n#endif\n"
-    "#if defined(IS_PROCESSOR) && !defined(CHECKED_VECTORS)\n"
+    "#if defined(__clang__) && !defined(CHECKED_VECTORS) && (defined(__x86_64__) || defined(__i386__) || \\\n"
+    "    defined(__aarch64__) || defined(__arm__) || defined(__powerpc__) || defined(__riscv))\n"
     "#define UNALIGNED_VECTORS\n"
     "#define PRAGMA(text) _Pragma(#text)\n"
     "#define LANE_LOOP(n) PRAGMA(clang loop vectorize_width(n) unroll(disable))\n"

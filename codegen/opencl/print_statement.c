@@ -98,8 +98,6 @@ static void put_for(struct printer *p, V v)
 
     if (v->number & LOOP_UNROLLED)
         put_line(p, "UNROLLED");
-    else if (!is_read_later && v->args[0]->op != LOOP_CONST)
-        put_line(p, "ITEM_LOOP");
     put(p, is_read_later ? "%s %s = %s;\nfor (" : "for (%s %s = %s", type, name, index_text_of(p, v->args[0]));
     if (whole)
         put_line(p, "; %s <= %s - %s;) {", name, to, index_text_of(p, v->regions[0].last->args[0]));
