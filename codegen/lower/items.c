@@ -499,6 +499,9 @@ static bool emit_stage(struct stages *g, uint32_t i)
     own.sum_steps = x->sum_steps;
     own.tile = x->tile;
     g->at.row_items = x->row_items;
+    /* In each stage: PoCL 3.1 with LLVM 15 moves tests of a number read before, such as whether a loop has any iterations, over
+     * barriers, and takes the last item's answer for all items. */
+    g->at.id = loop_add(g->m->b, LOOP_ITEM, type_index(g->m), NULL, 0, 0);
     const bool good = e && prepare(e, g->m, &own, g->literals);
     if (good) {
         e->args.first_number = g->first_number;
@@ -525,7 +528,6 @@ static bool emit_stages(const struct build *m, const struct gpu_schedule *s, boo
     V group = loop_add(m->b, LOOP_GROUP, type_index(m), NULL, 0, 0), ends[2];
     bool good = true, combines = false;
 
-    g.at.id = loop_add(m->b, LOOP_ITEM, type_index(m), NULL, 0, 0);
     group = m->index_bits == 64 ? group : op_sext(m, group, type_i64);
     for (uint32_t i = 0; i < 2; i++) {
         V end = op_mul(m, op_add(m, group, const_int(m, 64, i)), const_int(m, 64, tiles));

@@ -23,6 +23,10 @@
     "#define f64_neg(a) (-(a))\n"                                                                                              \
     "#define f64_abs(a) fabs(a)\n"                                                                                             \
     "#define f64_copy_sign(a, b) copysign(a, b)\n"                                                                             \
+    "#define f64_sqrt(a) sqrt(a)\n"                                                                                            \
+    "#define f64_floor(a) floor(a)\n"                                                                                          \
+    "#define f64_ceil(a) ceil(a)\n"                                                                                            \
+    "#define f64_rint(a) rint(a)\n"                                                                                            \
     "#define f64_eq(a, b) ((a) == (b))\n"                                                                                      \
     "#define f64_ne(a, b) ((a) != (b))\n"                                                                                      \
     "#define f64_lt(a, b) ((a) < (b))\n"                                                                                       \
@@ -104,6 +108,24 @@
     "static int f64_ne(f64 a, f64 b) { return !f64_eq(a, b); }\n"                                                              \
     "static int f64_lt(f64 a, f64 b) { return !f64_is_nan(a) && !f64_is_nan(b) && f64_key(a) < f64_key(b); }\n"                \
     "static int f64_le(f64 a, f64 b) { return !f64_is_nan(a) && !f64_is_nan(b) && f64_key(a) <= f64_key(b); }\n"               \
+    "static f64 f64_sqrt(f64 a) {\n"                                                                                           \
+    "  ulong m, q = 0, r = 0;\n"                                                                                               \
+    "  if (!(a & ~F64_SIGN) || a == F64_INFINITY) return a;\n"                                                                 \
+    "  if (f64_is_nan(a) || a & F64_SIGN) return F64_NAN;\n"                                                                   \
+    "  int e = f64_unpack(a, &m) - 1023;\n"                                                                                    \
+    "  if (e & 1) { m <<= 1; e--; }\n"                                                                                         \
+    "  for (int i = 52; i > -58; i -= 2) {\n"                                                                                  \
+    "    r = r << 2 | (i < 0 ? 0 : m >> i & 3); q <<= 1;\n"                                                                    \
+    "    if (r > 2 * q) { r -= 2 * q + 1; q++; }\n"                                                                            \
+    "  }\n"                                                                                                                    \
+    "  return f64_pack(0, e / 2 + 1023, q << 8 | (ulong)(r != 0));\n"                                                          \
+    "}\n"                                                                                                                      \
+    "static f64 f64_rint(f64 a) {\n"                                                                                           \
+    "  const f64 m = 0x4330000000000000ul, b = f64_abs(a);\n"                                                                  \
+    "  return f64_lt(b, m) ? f64_copy_sign(f64_sub(f64_add(b, m), m), a) : a;\n"                                               \
+    "}\n"                                                                                                                      \
+    "static f64 f64_floor(f64 a) { const f64 r = f64_rint(a); return f64_lt(a, r) ? f64_sub(r, 0x3ff0000000000000ul) : r; }\n" \
+    "static f64 f64_ceil(f64 a) { return f64_neg(f64_floor(f64_neg(a))); }\n"                                                  \
     "static f64 f64_of_ulong_with(ulong s, ulong u) {\n"                                                                       \
     "  if (!u) return 0;\n"                                                                                                    \
     "  const int n = (int)clz(u) - 1;\n"                                                                                       \

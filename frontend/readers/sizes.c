@@ -135,7 +135,10 @@ bool sizes_add(const struct model_description *d, const struct model_options *o,
     for (size_t i = 0; ok && i < o->name_count; i++)
         ok = bind(d, o->names[i].name.data, strlen(o->names[i].name.data), 0, NULL, e) &&
              (model_name(o, o->names[i].name) == &o->names[i] ||
-              file_error(e, "dimension '%s' is given bounds twice", NAME_SHOWN(o->names[i].name.data)));
+              file_error(e, "dimension '%s' is given bounds twice", NAME_SHOWN(o->names[i].name.data))) &&
+             (!o->names[i].maxSize || o->names[i].minSize <= o->names[i].maxSize ||
+              file_error(e, "dimension '%s' is given the bounds %u and %u", NAME_SHOWN(o->names[i].name.data),
+                         o->names[i].minSize, o->names[i].maxSize));
     for (size_t i = 0; ok && i < o->dim_count; i++)
         ok = bind(d, o->dims[i].name, strlen(o->dims[i].name), o->dims[i].size, sizes, e);
     for (size_t i = 0; ok && i < o->shape_count; i++)

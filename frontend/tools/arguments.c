@@ -482,7 +482,7 @@ static size_t read_number(const struct argument_pair *list, size_t column, size_
     for (const char *at = list->value;;) {
         char *end = (char *)at;
         const unsigned long first = isdigit((unsigned char)*at) ? strtoul(at, &end, 10) : 0;
-        const bool range = !strncmp(end, "..", 2) && isdigit((unsigned char)end[2]);
+        const bool range = end > at && !strncmp(end, "..", 2) && isdigit((unsigned char)end[2]);
         const unsigned long last = range ? strtoul(end + 2, &end, 10) : first;
 
         if (end == at || last > INT32_MAX || last < first || last - first >= most - count || (*end && *end != ','))

@@ -73,7 +73,7 @@ static bool read_named(struct at_sizes *s)
     if (same)
         return true;
     if (s->is_read && s->o->save)
-        return complain("--save: other sizes are 0, which takes another graph: save each by a run of its own");
+        return complain("--save: sizes of 0 need a graph of their own; save it in a separate run");
     wnnGraphRelease(s->graph);
     s->graph = read_at(s, true, &e);
     s->is_read = true;

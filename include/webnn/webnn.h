@@ -555,8 +555,8 @@ WNN_EXPORT WNNOperand wnnGraphBuilderConstantUint4Lent(WNNGraphBuilder builder, 
                                                        WNNBufferReleaseCallbackInfo release);
 /**
  * Casts to float64, which the specification does not have: such values exist inside a graph only.  cast converts them back,
- * and operators of any data type, abs, neg, reciprocal, roundings, sqrt, matmul and gemm compute with them; others and outputs
- * refuse them.  options may be NULL.  Returns an operand of the builder, or an error operand after a TypeError.
+ * and operators of any data type, abs, neg, reciprocal, sqrt, ceil, floor, roundEven, matmul and gemm compute with them; others
+ * and outputs refuse them.  options may be NULL.  Returns an operand of the builder, or an error operand after a TypeError.
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderCastToFloat64(WNNGraphBuilder builder, WNNOperand input,
                                                    WNNOperatorOptions const *options);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Finds nodes of which inference says the same at all sizes, as those of the layers of a network. */
+/* Finds nodes for which inference gives the same results at all sizes, such as those of the layers of a network. */
 #pragma once
 
 #include "ir/graph/ir.h"

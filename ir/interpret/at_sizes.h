@@ -10,7 +10,7 @@
  * shapes and constants only become constants.  g does not change, so that several threads may do this at once.  Returns NULL
  * after an error in *e.
  *
- * With `alike`, a list of graph_alike, equal nodes are made once: the result cannot be computed, but is valid if the whole is,
- * and its inputs, outputs and data have the same types and bytes.
+ * With `alike`, a list of graph_alike, one of equal nodes is made: the result is not for computing, but it is valid only if the
+ * whole graph is, and its inputs, outputs and data have the same types and bytes.
  */
 struct graph *graph_at_sizes(const struct graph *g, const uint32_t *sizes, const struct node *const *alike, struct error *e);

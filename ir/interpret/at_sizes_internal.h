@@ -32,7 +32,7 @@ void instance_note_late(struct instance *s, const struct node *n);
 bool instance_is_late(const struct instance *s, const struct value *v);
 /** Returns the data of the graph that a constant becomes, one for equal ones, or NULL if memory runs out. */
 struct value *instance_data(struct instance *s, const struct value *v);
-/** Returns whether operand i of the node that is being made tells nothing that the one of an equal node has not told. */
+/** Returns whether operand i of the node that is being made can stand for that of an equal node, which was made. */
 bool instance_repeats(struct instance *s, const struct node *n, const struct node *like, uint32_t i);
 /** Returns what an operand of the node that is being made is, NULL if it is absent or memory runs out. */
 struct value *instance_operand(struct instance *s, const struct node *n, uint32_t i);

@@ -214,7 +214,7 @@ struct value *instance_data(struct instance *s, const struct value *v)
     return s->data[v->index];
 }
 
-/* Lists of sizes are read at once.  Constants that become data are the same data then. */
+/* Lists of sizes, which are read at once, must have the same bytes; constants that become data must become the same data. */
 bool instance_repeats(struct instance *s, const struct node *n, const struct node *like, uint32_t i)
 {
     const struct value *v = n->inputs[i].value, *w = like->inputs[i].value;

@@ -586,7 +586,8 @@ bool tile_choose(struct schedule *s, const struct target *target)
         choose_prefetch(s, target->sizes_vary);
     /* With one row hardware does not look far enough ahead for packed numbers, and begins again at each page; whole bytes and
      * floats, of which less is computed for a line, lose by requests. */
-    if (t->m_var == KEXPR_NONE && t->blocks.bytes.a != KEXPR_NONE && !t->blocks.bytes.whole && !k->macro_tile_vars)
+    if (t->m_var == KEXPR_NONE && t->blocks.bytes.a != KEXPR_NONE && !t->blocks.bytes.whole && !k->macro_tile_vars &&
+        tile_b(s) != KEXPR_NONE) /* one word of a column alone is no operand that varies */
         t->prefetch_var = s->vector_var;
     t->b_outer = outer;
     return true;

@@ -55,8 +55,9 @@ static void find_padding(const struct schedule *s, struct tile_window *w)
     const struct kexpr *x = &k->exprs[bytes ? p->a : find_dot(k)->args[0]];
     const uint32_t m = s->tile.m_var, last = k->parallel_count + k->reduced_count - 1;
     const int64_t end = (k->vars[m].size - 1) * w->row.neighbours + k->vars[last].size;
+    const int32_t fill = p->a_signed ? (int8_t)x->bits.u8 : x->bits.u8;
 
-    if (bytes ? !byte_products_are_less_zero(p) || p->a_zero != KEXPR_NONE || x->bits.u8 != (uint8_t)p->a_number
+    if (bytes ? !byte_products_are_less_zero(p) || p->a_zero != KEXPR_NONE || fill != p->a_number
               : x->op != K_LOAD || x->bits.u64)
         return;
     if (!kaffine_coefficient(x->index, last)) /* a column that is repeated has no elements */

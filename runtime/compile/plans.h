@@ -10,8 +10,9 @@
  * which a plan takes from each graph.  Numbers that inference does not hold against types, such as
  * paddings, must not change.  Sizes that are 1, and few or many, are classes; expressions that had equal sizes in all graphs
  * that were compared, or always the same, must have that again; and linear relations of names must hold again that held in all
- * of them.  Inference checks each graph, whose inputs and outputs must have the types that they have without a plan, and the
- * graph that the program made, of equal nodes (graph_alike) only one; kernels are made and verified at each size as ever.
+ * of them.  Inference checks each graph, and the one that the program made, of which it checks one of equal nodes
+ * (graph_alike); inputs and outputs must have the types that they have without a plan.  Kernels are made and verified at each
+ * size as ever.
  */
 #pragma once
 

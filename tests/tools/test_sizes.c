@@ -33,6 +33,7 @@ TEST(sizes_that_cannot_be_are_refused)
     runs(1, "", "%s sum.webnn --sizes n=0", WEBNN_RUN);
     runs(1, "--sizes n=1,-2: it takes up to 1000 numbers", "%s sum.webnn --sizes n=1,-2", WEBNN_RUN);
     runs(1, "--sizes n=1,3..2: it takes", "%s sum.webnn --sizes n=1,3..2", WEBNN_RUN);
+    runs(1, "--sizes n=..3: it takes", "%s sum.webnn --sizes n=..3", WEBNN_RUN);
     runs(1, "", "%s sum.webnn --sizes n=1..2147483648", WEBNN_RUN);
     runs(1, "--sizes is given twice for 'n'", "%s sum.webnn --sizes n=1 --sizes n=2", WEBNN_RUN);
     runs(2, "listed by --sizes", "%s sum.webnn --dim n=?", WEBNN_RUN);
@@ -50,8 +51,8 @@ TEST(a_decoder_is_read_without_sizes)
          WEBNN_RUN, DECODER);
     assert_int_equal(count("note: "), count("has no elements, so that"));
     assert_printed("note: input 'past_");
-    runs(1, "--save: other sizes are 0", "%s %s --sizes sequence=1 --sizes past=3,0 --sizes total=4,1 --save d.wnn", WEBNN_RUN,
-         DECODER);
+    runs(1, "--save: sizes of 0 need a graph of their own",
+         "%s %s --sizes sequence=1 --sizes past=3,0 --sizes total=4,1 --save d.wnn", WEBNN_RUN, DECODER);
     runs(0, "sequence=3: planned in ", "%s %s --dim past=8 --dim total=8 --sizes sequence=3,1 --save d.wnn", WEBNN_RUN,
          DECODER);
     runs(0, "sequence=5: planned in ", "%s d.wnn --sizes sequence=1,5", WEBNN_RUN);

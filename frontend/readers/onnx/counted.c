@@ -115,7 +115,7 @@ static int split(struct onnx_node *n, size_t i, int at, int rank)
     return i || at == axis_of(n, "axis", 0, rank) ? REFUSED : at;
 }
 
-/** Operators along an axis, before version 13 perhaps along those after it, too: fill lets them read padding. */
+/** Operators along an axis, before version 13 also along those after it.  They may read padding, which fill has set. */
 static int across(struct onnx_node *n, size_t i, int at, int rank)
 {
     return same(n, i, at, rank);

@@ -148,7 +148,7 @@ static bool sort(struct onnx_reader *r, struct order *o, size_t count, Onnx__Nod
     return false;
 }
 
-/** Finds the nodes of the model's graph that wanted outputs depend on; a wanted name that is none is refused later. */
+/** Finds the nodes of the model's graph that wanted outputs depend on; a wanted name that is not an output is refused later. */
 static bool find_needed(struct onnx_reader *r, struct order *o, const size_t *order)
 {
     const Onnx__GraphProto *graph = r->proto->graph;

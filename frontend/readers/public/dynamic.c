@@ -206,7 +206,7 @@ void wnnDynamicModelRelease(WNNDynamicModel model)
 
 /* ---- one graph ---- */
 
-/** Keeps a copy of a text, the first one of its kind, as long as the model. */
+/** Keeps a copy of a text for as long as the model, unless there is one already. */
 static void keep_text(_Atomic(char *) *place, const char *text)
 {
     char *none = NULL, *copy = text ? strdup(text) : NULL;
@@ -372,10 +372,11 @@ WNNStatus wnnDynamicModelGetGraph(WNNDynamicModel model, size_t dimensionCount, 
     arena_free(&r.memory);
     for (size_t i = 0; !status && i < d->free_count; i++) {
         const WNNDimension *bounds = model_name(&model->request.options, d->free[i].name);
+        const uint32_t most = bounds && bounds->maxSize ? bounds->maxSize : INT32_MAX;
 
-        if (bounds && sizes[i] && (sizes[i] - 1 < bounds->minSize || (bounds->maxSize && sizes[i] - 1 > bounds->maxSize)))
+        if (bounds && sizes[i] && (sizes[i] - 1 < bounds->minSize || sizes[i] - 1 > most))
             status = reader_refuse("dimension '%s' is %u; its bounds are %u and %u", NAME_SHOWN(d->free[i].name.data),
-                                   sizes[i] - 1, bounds->minSize, bounds->maxSize);
+                                   sizes[i] - 1, bounds->minSize, most);
     }
     if (!status) {
         struct request_of_graph wanted = {model, WNNStatus_Success};

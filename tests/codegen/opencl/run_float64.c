@@ -7,14 +7,14 @@
 
 #include <math.h>
 
-enum { RESULTS = 14, RANDOM_PAIRS = 20000 };
+enum { RESULTS = 18, RANDOM_PAIRS = 20000 };
 
 static const char kernel_text[] =
     "__kernel void operate(__global const ulong *in, __global ulong *out)\n"
     "{\n"
     "  const size_t i = get_global_id(0);\n"
     "  const f64 a = as_f64(in[2 * i]), b = as_f64(in[2 * i + 1]);\n"
-    "  __global ulong *o = out + 14 * i;\n"
+    "  __global ulong *o = out + 18 * i;\n"
     "  f64 s = a, c = f64_of_long(0);\n"
     "  o[0] = as_ulong(f64_add(a, b)); o[1] = as_ulong(f64_sub(a, b));\n"
     "  o[2] = as_ulong(f64_mul(a, b)); o[3] = as_ulong(f64_div(a, b));\n"
@@ -24,6 +24,8 @@ static const char kernel_text[] =
     "  o[9] = as_ulong(f64_copy_sign(f64_abs(f64_neg(a)), b));\n"
     "  add_f64(&s, &c, b); o[10] = as_ulong(total_f64(s, c)); o[11] = as_ulong(c);\n"
     "  o[12] = f64_ne(a, a) ? 0 : (ulong)long_of_f64(a); o[13] = f64_ne(a, a) ? 0 : ulong_of_f64(a);\n"
+    "  o[14] = as_ulong(f64_sqrt(a)); o[15] = as_ulong(f64_floor(a));\n"
+    "  o[16] = as_ulong(f64_ceil(a)); o[17] = as_ulong(f64_rint(a));\n"
     "}\n";
 
 static double f64_of(uint64_t bits)
@@ -74,11 +76,15 @@ static void expect(uint64_t x, uint64_t y, uint64_t *o)
     o[11] = bits_of(lost);
     o[12] = (uint64_t)number_cast(wnnNumber(trunc(a)), WNNOperandDataType_Int64).i64;
     o[13] = number_cast(wnnNumber(trunc(a)), WNNOperandDataType_Uint64).u64;
+    o[14] = bits_of(sqrt(a));
+    o[15] = bits_of(floor(a));
+    o[16] = bits_of(ceil(a));
+    o[17] = bits_of(rint(a));
 }
 
 static bool is_float64(uint32_t result)
 {
-    return result != 4 && result != 5 && result < 12;
+    return result != 4 && result != 5 && result != 12 && result != 13;
 }
 
 static bool agree(uint32_t result, uint64_t got, uint64_t wanted)
@@ -96,6 +102,9 @@ static const uint64_t edges[] = {
     0x3FF0000000000001,
     0xBFF0000000000000,
     0x3FEFFFFFFFFFFFFF,
+    0x3FE0000000000000, /* 0.5 */
+    0x4004000000000000, /* 2.5 */
+    0x432FFFFFFFFFFFFF, /* 2^52 - 0.5 */
     0x4330000000000000, /* 2^52 */
     0x4340000000000001,
     0x000FFFFFFFFFFFFF, /* subnormal */

@@ -8,7 +8,7 @@
 
 static void saved_with(const char *body, uint32_t threads, unsigned char **data, size_t *bytes)
 {
-    WNNContext c = new_context(threads, "");
+    WNNContext c = new_context(threads, "prefer-library");
     WNNGraph g = build(c, body);
 
     assert_int_equal(wnnGraphSave(g, file_a), WNNStatus_Success);

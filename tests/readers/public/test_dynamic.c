@@ -170,6 +170,9 @@ TEST(options_are_the_same_for_all_graphs)
     wnnDynamicModelRelease(model);
     every.nameCount = 2;
     assert_int_equal(wnnDynamicModelCreateFromMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_TypeError);
+    every.names = &(WNNDimension){WNN_STR("n"), 5, 3};
+    every.nameCount = 1;
+    assert_int_equal(wnnDynamicModelCreateFromMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_TypeError);
     o.structSize = 8;
     assert_int_equal(wnnDynamicModelCreateFromMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_TypeError);
     assert_int_equal(wnnDynamicModelCreate(context, "/nowhere/x.onnx", NULL, &model), WNNStatus_DataError);

@@ -81,7 +81,7 @@ void library_bindings_free(struct library_bindings *b)
  *
  * When the process ends, the library frees its code, also while a thread runs it: `exit` waits for calls that are under way, a
  * second at most, and later ones fail.  Handlers of `exit` are called last in, first out, and the library registers some when
- * it first computes something: each step registers this one after its first run.
+ * it first computes something: each step registers this one after its first run, and the last one waits for all.
  */
 
 static atomic_uint calls_running;
@@ -91,8 +91,7 @@ static void end_calls(void)
 {
     const struct timespec millisecond = {.tv_nsec = 1000000};
 
-    atomic_store(&process_ends, true);
-    for (int i = 0; i < 1000 && atomic_load(&calls_running); i++)
+    for (int i = atomic_exchange(&process_ends, true) ? 1000 : 0; i < 1000 && atomic_load(&calls_running); i++)
         nanosleep(&millisecond, NULL);
 }
 
@@ -105,8 +104,9 @@ struct step_run_call {
     void *output, *scratch;
 };
 
-static dnnl_status_t execute_calls(const struct step_run_call *r)
+static dnnl_status_t execute_calls(void *user)
 {
+    const struct step_run_call *r = user;
     const struct library_step *s = r->s;
 
     for (uint32_t i = 0; i < s->call_count; i++) {
@@ -141,16 +141,14 @@ static dnnl_status_t execute_calls(const struct step_run_call *r)
     return onednn.stream_wait(r->b->stream);
 }
 
-static dnnl_status_t run_calls(void *user)
+static bool run_calls(const struct step_run_call *r)
 {
-    const struct step_run_call *r = user;
-
     atomic_fetch_add(&calls_running, 1);
-    const dnnl_status_t status = atomic_load(&process_ends) ? dnnl_runtime_error : execute_calls(r);
+    const bool good = !atomic_load(&process_ends) && dnn_protect(execute_calls, (void *)r) == dnnl_success;
     if (!r->b->has_run)
         r->b->has_run = atexit(end_calls) == 0;
-    atomic_fetch_sub(&calls_running, 1);
-    return status;
+    atomic_fetch_sub(&calls_running, 1); /* also if the library threw */
+    return good;
 }
 
 /* ---- NaN ----
@@ -214,7 +212,7 @@ static bool restore_nan(const struct step_run_call *r)
         memset(found, 0, bytes); /* in the place of a residual, which is overwritten */
         if (s.scaling.repeat && s.scaling.offset < 0)
             scale(&search, found);
-        good = dnn_protect(run_calls, (void *)&search) == dnnl_success;
+        good = run_calls(&search);
         for (size_t i = 0; good && i < bytes / sizeof *found; i++)
             output[i] = isnan(found[i]) ? found[i] : output[i];
         onednn.primitive_destroy(*primitive);
@@ -226,7 +224,7 @@ static bool restore_nan(const struct step_run_call *r)
 static bool run_clipped(const struct step_run_call *r)
 {
     const bool before = float_take_invalid();
-    bool good = dnn_protect(run_calls, (void *)r) == dnnl_success;
+    bool good = run_calls(r);
     const bool met = float_take_invalid();
 
     if (met && good)
@@ -238,7 +236,7 @@ static bool run_clipped(const struct step_run_call *r)
 
 static bool run_all(const struct step_run_call *r)
 {
-    return is_clipped(&r->s->problem) ? run_clipped(r) : dnn_protect(run_calls, (void *)r) == dnnl_success;
+    return is_clipped(&r->s->problem) ? run_clipped(r) : run_calls(r);
 }
 
 static void widen_zero(const struct late_zero *z, const void *const *inputs, void *scratch)
