@@ -134,7 +134,8 @@ void item_tile_multiply(struct item_tile *t)
     }
 }
 
-V item_tile_block(struct item_tile *t, uint32_t i, V factor)
+/* Returns the sum of a block and of the scaled ones, times a factor (NULL: 1). */
+static V block_sum(struct item_tile *t, uint32_t i, V factor)
 {
     const struct build *m = &t->e->m;
 
@@ -146,7 +147,7 @@ void item_tile_flush(struct item_tile *t, uint32_t i, V factor)
 {
     const struct build *m = &t->e->m;
     const struct item_sum *s = &t->sums[i];
-    V value = item_tile_block(t, i, factor);
+    V value = block_sum(t, i, factor);
 
     if (s->rest)
         sum_add_block(m, s->total, s->rest, value);
@@ -177,7 +178,7 @@ V item_tile_store(struct item_tile *t, const V *factors)
         const struct item_sum *s = &t->sums[i];
         V sum = s->rest    ? sum_of_blocks(m, s->total, s->rest)
                 : s->total ? op_get(m, s->total)
-                           : item_tile_block(t, i, factors ? factors[i % t->t->vectors] : NULL);
+                           : block_sum(t, i, factors ? factors[i % t->t->vectors] : NULL);
         op_store(m, sum, element(t, array, const_index(m, (int64_t)i * lanes)), NULL, sizeof(float));
     }
     return array;

@@ -37,33 +37,33 @@ static bool take_print_after(struct option_call *c)
     return !strcmp(c->value, "all") ? option_add_switch(c, "print-after-all", "") : take_value(c);
 }
 
+#define AT(field) .member = offsetof(struct options, field)
 static const struct option_row rows[] = {
     {"output", 'o', "FILE",
      "the output file, with the larger constants in NAME.safetensors next to NAME.webnn (default: standard output, with all "
      "constants)",
-     option_text, .member = offsetof(struct options, output)},
+     option_text, AT(output)},
     {"weights", 0, "FILE",
      "the weights of the graph (default: NAME.weights, with NAME.manifest.json, or NAME.safetensors next to NAME.webnn)",
-     option_text, .member = offsetof(struct options, weights)},
-    {"passes", 0, "A,B,C", "the passes, in this order (default: the whole pipeline)", option_text,
-     .member = offsetof(struct options, passes)},
+     option_text, AT(weights)},
+    {"passes", 0, "A,B,C", "the passes, in this order (default: the whole pipeline)", option_text, AT(passes)},
     {"isa", 0, "NAME", "baseline, avx2, avx512 or native (default): the instruction set that passes decide for",
-     .take = take_value, .member = offsetof(struct options, debug), .wants = "one name"},
+     .take = take_value, AT(debug), .wants = "one name"},
     {"no-library", 0, NULL, "the library takes nothing: every convolution and matmul is a generated kernel", option_switch,
-     .member = offsetof(struct options, debug)},
+     AT(debug)},
     {"print-after", 0, "PASS",
      "print the graph after a pass, on stderr; all: after every pass that changed it (may be repeated)",
-     .take = take_print_after, .member = offsetof(struct options, debug), .wants = "one name"},
+     .take = take_print_after, AT(debug), .wants = "one name"},
     {"verify", 0, NULL, "verify the graph after every pass, and that a second run of the pass does nothing", option_switch,
-     .member = offsetof(struct options, debug)},
+     AT(debug)},
     {"debug", 0, "SWITCHES", "further switches of the compiler, as in the environment variable WEBNN_DEBUG (docs/debugging.md)",
-     option_switches, .member = offsetof(struct options, debug)},
+     option_switches, AT(debug)},
     {"budget", 0, "OPS[,BYTES]",
      "how much work, and how much memory, folding constants may take (default: by the sizes of the files and inputs)",
-     option_budget, .member = offsetof(struct options, budget)},
+     option_budget, AT(budget)},
     OPTION_LIST_PASSES,
 };
-static const struct option_row graph_row = {"graph", .take = option_single, .member = offsetof(struct options, input)};
+static const struct option_row graph_row = {"graph", .take = option_single, AT(input)};
 static const struct option_program program = {
     .name = "webnn-opt",
     .about = "usage: webnn-opt [OPTION ...] GRAPH\n"

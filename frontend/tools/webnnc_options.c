@@ -48,56 +48,56 @@ static bool take_engine(struct option_call *c)
     return !strcmp(c->value, "cpu");
 }
 
+#define AT(field) .member = offsetof(struct options, field)
 static const struct option_row rows[] = {
     {.help = "Output"},
     {"output", 'o', "FILE", "the output file; - is standard output (default: the model's name with the kind's ending)",
-     option_name, .member = offsetof(struct options, output)},
+     option_name, AT(output)},
     {"emit", 0, "KIND",
      "obj, asm, llvm-ir, bc, so, exe (a program that runs the model on .npy files; its --help says how), wasm (a WebAssembly "
      "module, and next to it NAME.mjs, the JavaScript module that loads it in Node.js and in browsers), ir (the compiler's own "
      "text), webnn, json (the exchange format) or dot (Graphviz; a box around each kernel); default: by the ending "
      "of OUT: .o .s .ll .bc .so .wasm .ir .webnn .json .dot; none or .exe: exe",
-     option_choice, .member = offsetof(struct options, emit), .choices = kinds},
-    {"header", 0, "FILE", "write the C header of the object (C99 and C++)", option_name,
-     .member = offsetof(struct options, header)},
+     option_choice, AT(emit), .choices = kinds},
+    {"header", 0, "FILE", "write the C header of the object (C99 and C++)", option_name, AT(header)},
     {"name", 0, "PREFIX", "a C identifier that the names of all functions begin with (default: from OUT's name)", take_name,
-     .member = offsetof(struct options, name), .wants = "a C identifier of at most 60 characters"},
+     AT(name), .wants = "a C identifier of at most 60 characters"},
     {"weights", 0, "FILE",
      "write the constants to a file instead of the object, which maps the file when it is created or first run", option_name,
-     .member = offsetof(struct options, weights)},
+     AT(weights)},
     {"weights-as", 0, "FORM",
      "where the weights of webnn, json and ir go: container (NAME.weights and NAME.manifest.json, the default), safetensors "
      "(NAME.safetensors) or inline",
-     option_choice, .member = offsetof(struct options, text.weights), .choices = weight_forms},
+     option_choice, AT(text.weights), .choices = weight_forms},
     {"legal-names", 0, NULL, "webnn: change names that other readers of the format do not take", option_flag,
-     .member = offsetof(struct options, text.legal_names)},
+     AT(text.legal_names)},
     {.help = "Model"},
     OPTION_MODEL_ROWS(offsetof(struct options, model), "model-weights"),
     {"sizes", 0, "NAME=N[,N ...]",
      "compile for each of these sizes (or 1..8) of a dimension that the model leaves open: the object's functions take the "
      "size, and its weights are there once; given for several names, the first sizes go together, then the second ones; with "
      "--library none",
-     option_named_pair, .member = offsetof(struct options, sizes), .wants = "NAME=N,N,..."},
+     option_named_pair, AT(sizes), .wants = "NAME=N,N,..."},
     {.help = "Target"},
     {"target", 0, "TRIPLE",
      "x86_64-linux-gnu, aarch64-linux-gnu, riscv64-linux-gnu, wasm32 or any other little-endian target that LLVM has (default: "
      "this machine's; of wasm: wasm32)",
-     option_name, .member = offsetof(struct options, triple)},
+     option_name, AT(triple)},
     {"cpu", 0, "NAME[,NAME...]",
      "a processor as LLVM calls it, x86-64-v2 to -v4, or native; several levels of x86-64, the lowest first: code for each, of "
      "which the object takes the highest that the processor has when it runs (default: x86-64,x86-64-v3,x86-64-v4, or x86-64 "
      "if --features are given; elsewhere a baseline: ARMv8-A, rv64gc, WebAssembly 2.0)",
-     option_name, .member = offsetof(struct options, cpu)},
+     option_name, AT(cpu)},
     {"features", 0, "LIST", "+name,-name on top of that, such as +avx2,+fma, +relaxed-simd or -simd128", option_name,
-     .member = offsetof(struct options, features)},
+     AT(features)},
     {"library", 0, "onednn|none",
      "what computes convolutions and matmuls: oneDNN through libwebnn_rt (default for this machine), or the object's "
      "own (default for others), which then needs nothing but the C library",
-     option_choice, .member = offsetof(struct options, library), .choices = libraries},
+     option_choice, AT(library), .choices = libraries},
     {"optimize", 'O', "speed|size",
      "what code is optimized for (default: speed): for size, loops are not unrolled; code for one --cpu is smaller than code "
      "for several levels",
-     option_choice, .member = offsetof(struct options, optimize), .choices = optimizations},
+     option_choice, AT(optimize), .choices = optimizations},
     {"engine", 0, "cpu",
      "objects are for processors: graphs for a GPU are compiled when they are built, by a context with that engine",
      .take = take_engine,
@@ -106,40 +106,36 @@ static const struct option_row rows[] = {
     {"quantize-weights", 0, "F",
      "int8 or int4: keep the weights of matmuls in 8 or 4 bits, with a scale for each block of 32, and print their bytes "
      "before and after (webnn-run's option prints the resulting error)",
-     option_choice, .member = offsetof(struct options, quantize), .choices = option_weight_formats},
+     option_choice, AT(quantize), .choices = option_weight_formats},
     {"precision", 0, "P",
      "precision of convolutions and matmuls of float32: float32 (default), bf16x2 (operands as sums of two "
      "bfloat16 numbers), bf16 (operands rounded to bfloat16) or int8 (operands of weights of 4 or 8 bits, rounded to "
      "8 bits block by block); bfloat16 is oneDNN's, and whether it takes it depends on the processor that runs the object, and "
      "on the sizes",
-     option_choice, .member = offsetof(struct options, precision), .choices = option_precisions},
+     option_choice, AT(precision), .choices = option_precisions},
     {"deterministic", 0, NULL, "compute the same bits with any number of threads (without oneDNN that is always so)",
-     option_flag, .member = offsetof(struct options, deterministic)},
+     option_flag, AT(deterministic)},
     {"threads", 0, "N", "threads that one run uses at most (default: all processors; a standalone object has its caller's)",
-     option_threads, .member = offsetof(struct options, threads)},
+     option_threads, AT(threads)},
     {"cc", 0, "COMMAND",
      "the C compiler that links so and exe, with options if need be: \"aarch64-linux-gnu-gcc -static\" (default: cc)",
-     option_name, .member = offsetof(struct options, cc)},
+     option_name, AT(cc)},
     {"wasm-ld", 0, "COMMAND",
      "the linker that links wasm, with options if need be (default: wasm-ld, or the one whose name ends with the version of "
      "LLVM that webnnc was built with)",
-     option_name, .member = offsetof(struct options, wasm_ld)},
+     option_name, AT(wasm_ld)},
     {.help = "Looking inside"},
-    {"print-after", 0, "PASS", "print the graph after a pass, on stderr (may be repeated)", .take = take_pass,
-     .member = offsetof(struct options, debug)},
-    {"print-after-all", 0, NULL, "after every pass that changed it", option_switch, .member = offsetof(struct options, debug)},
-    {"skip", 0, "PASS", "skip an optional pass (may be repeated)", .take = take_pass,
-     .member = offsetof(struct options, debug)},
-    {"time-passes", 0, NULL, "print the times of passes and code generation", option_switch,
-     .member = offsetof(struct options, debug)},
+    {"print-after", 0, "PASS", "print the graph after a pass, on stderr (may be repeated)", .take = take_pass, AT(debug)},
+    {"print-after-all", 0, NULL, "after every pass that changed it", option_switch, AT(debug)},
+    {"skip", 0, "PASS", "skip an optional pass (may be repeated)", .take = take_pass, AT(debug)},
+    {"time-passes", 0, NULL, "print the times of passes and code generation", option_switch, AT(debug)},
     OPTION_LIST_PASSES,
     {"debug", 0, "SWITCHES", "further switches of the compiler, as in the environment variable WEBNN_DEBUG (docs/debugging.md)",
-     option_switches, .member = offsetof(struct options, debug)},
-    {"verbose", 'v', NULL, "print steps, times and sizes, on stderr", option_flag, .member = offsetof(struct options, verbose)},
-    {"quiet", 'q', NULL, "no display of progress, which otherwise appears if stderr is a terminal", option_flag,
-     .member = offsetof(struct options, quiet)},
+     option_switches, AT(debug)},
+    {"verbose", 'v', NULL, "print steps, times and sizes, on stderr", option_flag, AT(verbose)},
+    {"quiet", 'q', NULL, "no display of progress, which otherwise appears if stderr is a terminal", option_flag, AT(quiet)},
 };
-static const struct option_row model_row = {"model", .take = option_single, .member = offsetof(struct options, input)};
+static const struct option_row model_row = {"model", .take = option_single, AT(input)};
 static const struct option_program program = {
     .name = "webnnc",
     .about = "usage: webnnc [OPTION ...] MODEL -o OUT\n"

@@ -36,8 +36,6 @@ bool loop_op_has_number(enum loop_op op);
 /** Numbers the operations of a function in the order of that walk; the text calls them by their numbers.  Returns how many
  * there are. */
 uint32_t loop_number(const struct loop_function *f);
-/** Prints an operation of a function that has been numbered, without its regions and the end of its line. */
-void loop_print_operation(const struct loop_value *v, FILE *out);
 /** Sets the error "FUNCTION: MESSAGE: OPERATION" of a numbered function, or adds it in a line of its own; v may be NULL.
  * Returns false. */
 bool loop_complain(struct error *e, const struct loop_function *f, const struct loop_value *v, const char *format, ...)

@@ -112,7 +112,7 @@ static void print_operands(const struct loop_value *v, FILE *out)
     }
 }
 
-void loop_print_operation(const struct loop_value *v, FILE *out)
+static void print_operation(const struct loop_value *v, FILE *out)
 {
     if (v->type) {
         fprintf(out, "v%u: ", v->serial);
@@ -157,7 +157,7 @@ static void print_region(const struct loop_region *g, uint32_t depth, FILE *out)
 {
     for (const struct loop_value *v = g->first; v; v = v->next) {
         fprintf(out, "%*s", 2 * (int)depth, "");
-        loop_print_operation(v, out);
+        print_operation(v, out);
         for (uint32_t i = 0; i < v->region_count; i++) {
             fputs(i ? " else {\n" : " {\n", out);
             print_region(&v->regions[i], depth + 1, out);
@@ -206,7 +206,7 @@ bool loop_complain(struct error *e, const struct loop_function *f, const struct 
     va_end(args);
     if (v) {
         fputs(": ", out);
-        loop_print_operation(v, out);
+        print_operation(v, out);
     }
     if (fclose(out) == 0 && (!used || used + size < sizeof e->message)) /* what has no room is left out */
         snprintf(e->message + used, sizeof e->message - used, "%s", text);

@@ -71,14 +71,8 @@ static inline bool byte_products_are_less_zero(const struct byte_products *p)
 {
     return p->own && !p->columns;
 }
-/** Returns whether A's bytes less their zero point are all signed bytes: it is 128. */
-bool byte_products_a_is_signed(const struct byte_products *p);
 /** Returns the number of elements of a word of B, divided by four. */
 static inline uint32_t byte_products_parts(const struct byte_products *p)
 {
     return 8 / p->bits;
 }
-/** Returns how many REDUCED variables, the innermost ones, run over the numbers of a word of B, of which a step takes all. */
-uint32_t byte_products_word_vars(const struct byte_products *p);
-/** Returns whether B has no zero point, or one that is a constant and that leaves signed bytes of packed numbers. */
-bool byte_products_zero_is_small(const struct kernel *k, const struct byte_products *p);

@@ -256,8 +256,7 @@ void schedules_drop_shorter(struct schedule *const *schedules, uint32_t count);
 /** Frees a schedule and those of its stages.  NULL does nothing. */
 void schedule_free(struct schedule *s);
 
-/** Returns the cost of a finished kernel on a machine, independent of its schedule.  It divides work and is shown in
- * profiles. */
+/** Returns the cost of a finished kernel on a machine, whatever its schedule.  It divides work, and profiles show it. */
 struct kernel_cost kernel_cost(const struct kernel *k, const struct target_facts *facts);
 
 /** Counts the operations that a kernel without stages executes by its schedule; one for all lanes of a vector. */

@@ -120,6 +120,12 @@ static bool find_a(const struct kernel *k, const struct kexpr *x, uint32_t colum
     return p->a_zero == KEXPR_NONE || k->exprs[p->a_zero].type == load->type;
 }
 
+/* Returns whether A's bytes less their zero point are all signed bytes: it is 128. */
+static bool a_is_signed(const struct byte_products *p)
+{
+    return p->a_zero == KEXPR_NONE && p->a_number == (p->a_signed ? 0 : 128);
+}
+
 static bool find_b(const struct kernel *k, const struct kexpr *x, uint32_t column, struct byte_products *p)
 {
     const uint32_t second = k->parallel_count + k->reduced_count - 2;
@@ -134,7 +140,7 @@ static bool find_b(const struct kernel *k, const struct kexpr *x, uint32_t colum
     p->bits = 8;
     if (p->whole)
         p->words = place_of(k, numbers);
-    return p->whole || (k->reduced_count >= 2 && byte_products_a_is_signed(p) && find_words(k, numbers, column, p) &&
+    return p->whole || (k->reduced_count >= 2 && a_is_signed(p) && find_words(k, numbers, column, p) &&
                         kaffine_coefficient(k->exprs[p->a].index, second) == BYTE_WORD);
 }
 
@@ -152,12 +158,8 @@ static const struct kexpr *unscaled(const struct kernel *k, const struct kexpr *
     return x;
 }
 
-bool byte_products_a_is_signed(const struct byte_products *p)
-{
-    return p->a_zero == KEXPR_NONE && p->a_number == (p->a_signed ? 0 : 128);
-}
-
-uint32_t byte_products_word_vars(const struct byte_products *p)
+/* Returns how many REDUCED variables, the innermost ones, run over the numbers of a word of B, of which a step takes all. */
+static uint32_t word_vars(const struct byte_products *p)
 {
     return p->a == KEXPR_NONE || p->own ? 0 : p->whole ? 1 : 2;
 }
@@ -213,7 +215,8 @@ static bool own_products_find(const struct kernel *k, const struct kexpr *dot, u
     return true;
 }
 
-bool byte_products_zero_is_small(const struct kernel *k, const struct byte_products *p)
+/* Returns whether B has no zero point, or one that is a constant and that leaves signed bytes of packed numbers. */
+static bool zero_is_small(const struct kernel *k, const struct byte_products *p)
 {
     const struct kexpr *zero = p->zero != KEXPR_NONE ? &k->exprs[p->zero] : NULL;
 
@@ -227,8 +230,7 @@ bool byte_products_zero_is_small(const struct kernel *k, const struct byte_produ
 static bool sums_columns(const struct schedule *s, const struct byte_products *p)
 {
     /* With another zero point than 128 the bytes of A less it may be no signed bytes. */
-    return byte_products_zero_is_small(s->kernel, p) &&
-           (s->tile.mr >= s->tile.vectors || (p->whole && !byte_products_a_is_signed(p)));
+    return zero_is_small(s->kernel, p) && (s->tile.mr >= s->tile.vectors || (p->whole && !a_is_signed(p)));
 }
 
 static bool multiplies_signed(enum byte_arithmetic bytes, const struct byte_products *p)
@@ -251,7 +253,7 @@ static bool fits_pairs(const struct kernel *k, enum byte_arithmetic bytes, const
     const int zero = p->columns && p->zero != KEXPR_NONE ? (int)k->exprs[p->zero].bits.f32 : 0;
     const int b = zero > most_of(p) - zero ? zero : most_of(p) - zero,
               a = p->columns && !p->both_signed ? UINT8_MAX : -INT8_MIN;
-    const int64_t words = byte_products_parts(p) * iterations_of(k, depth, k->reduced_count - byte_products_word_vars(p));
+    const int64_t words = byte_products_parts(p) * iterations_of(k, depth, k->reduced_count - word_vars(p));
 
     return !p->whole && adds_pairs(bytes) && words * BYTES_PER_PAIR * a * b <= INT16_MAX;
 }
@@ -307,7 +309,7 @@ void lookups_choose(struct schedule *s, const struct target *target)
 
 uint32_t tile_word_vars(const struct schedule *s)
 {
-    return byte_products_word_vars(&s->tile.blocks.bytes);
+    return word_vars(&s->tile.blocks.bytes);
 }
 
 void bytes_choose(struct schedule *s, const struct target *target)
@@ -329,7 +331,7 @@ void bytes_choose(struct schedule *s, const struct target *target)
     }
     if (!byte_products_find(k, find_dot(k), s->vector_var, p, &depth))
         return;
-    if (!p->whole && p->a_zero == KEXPR_NONE && !byte_products_a_is_signed(p)) { /* the lowering knows no other number */
+    if (!p->whole && p->a_zero == KEXPR_NONE && !a_is_signed(p)) { /* the lowering knows no other number */
         p->a = KEXPR_NONE;
         return;
     }

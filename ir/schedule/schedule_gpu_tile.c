@@ -116,8 +116,7 @@ static void find_rows(const struct kernel *k, const struct contraction_view *v, 
         }
 }
 
-/* Finds the variables of M and N as a matrix multiplication has them: each belongs to one operand.  Returns false if the kernel
- * is none. */
+/* Finds the variables of M and N as a matrix multiplication has them: each of one operand.  Returns false if it is none. */
 static bool find_matrices(const struct kernel *k, const struct contraction_view *v, struct gpu_tile *t)
 {
     const uint32_t n = k->parallel_count - 1;

@@ -55,6 +55,5 @@ bool lex_is_word(const struct lexer *l, const char *word);
 /** Returns whether text is an identifier of the textual form and no reserved word. */
 bool is_plain_name(const char *text, size_t length);
 
-/** Reads a number in all its kinds: digits, NaN, Infinity, with a sign before it; moves past it.  Returns false after an
- * error. */
+/** Reads a number in all its kinds: digits, NaN, Infinity, with a sign before it; moves past it.  Returns false on error. */
 bool lex_number(struct lexer *l, WNNNumber *n);

@@ -10,6 +10,7 @@
 #include "codegen/codegen.h"
 #include "codegen/opencl/opencl.h"
 #include "support/device_run.h"
+#include "support/elementary.h"
 #include "support/loop_run.h"
 #include "support/random.h"
 #include "support/schedules.h"
@@ -119,19 +120,6 @@ static inline void buffer_free(void *data)
     free((char *)data - GUARD_BYTES);
 }
 
-static inline float float_of(uint32_t bits)
-{
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-static inline uint32_t bits_of_float(float f)
-{
-    uint32_t b;
-    memcpy(&b, &f, sizeof b);
-    return b;
-}
-
 enum { NASTY_FLOATS = 25 };
 static const float nasty_floats[2][NASTY_FLOATS] = {
     {0.0f,     -0.0f,   1.0f,    -1.0f,  0.5f,          -0.5f,          1.5f,    2.5f,     -2.5f,
@@ -147,7 +135,7 @@ static inline void fill_nasty(dtype type, void *data, int64_t n)
     for (int64_t i = 0; i < n; i++) {
         const bool nasty = random_bits() % 3;
         const uint64_t bits = random_bits();
-        float f = nasty ? nasty_floats[bits % 2][bits / 2 % NASTY_FLOATS] : float_of((uint32_t)bits);
+        float f = nasty ? nasty_floats[bits % 2][bits / 2 % NASTY_FLOATS] : elementary_float((uint32_t)bits);
         uint64_t u = random_bits() >> (random_bits() % 64);
         uint64_t edges[] = {
             0,    1, UINT64_MAX, UINT64_C(1) << 63, (UINT64_C(1) << 63) - 1, UINT64_C(1) << 31, (UINT64_C(1) << 31) - 1, 0x80,
@@ -193,7 +181,7 @@ static inline double float_distance(float a, float b, bool zeros)
         return isnan(a) && isnan(b) ? 0 : INFINITY;
     if (a == 0 && b == 0 && !zeros && signbit(a) != signbit(b))
         return INFINITY;
-    int32_t x = (int32_t)bits_of_float(a), y = (int32_t)bits_of_float(b);
+    int32_t x = (int32_t)elementary_bits(a), y = (int32_t)elementary_bits(b);
     if (x < 0)
         x = INT32_MIN - x;
     if (y < 0)

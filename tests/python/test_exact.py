@@ -31,7 +31,8 @@ def check(name):
     paths = case_inputs(folder)
     file = folder / "model.onnx"
     path = file if file.exists() else folder
-    results = webnn.load(path, context)({n: np.load(p) for n, p in paths.items()})
+    arrays = {n: np.load(p) for n, p in paths.items()}
+    results = webnn.load(path, context, shapes={n: a.shape for n, a in arrays.items()})(arrays)
     with tempfile.TemporaryDirectory() as scratch:
         subprocess.run([program, path, "--engine", "cpu", "--quiet", "--output", f"{scratch}/all.npz"]
                        + [word for n, p in paths.items() for word in ("--input", f"{n}={p}")], check=True)

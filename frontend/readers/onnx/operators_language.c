@@ -369,7 +369,7 @@ bool onnx_import_gather_block_quantized(struct onnx_node *n)
     z = wnnGraphBuilderGather(n->builder, zeros, onnx_operand(n, 1), &o);
     dims = onnx_dims_of(n, x);
     indices = onnx_dims_of(n, s);
-    if (n->refused || dims.rank != indices.rank)
+    if (n->refused || !dims.rank || dims.rank != indices.rank)
         return false;
     after.rank = dims.rank;
     after.at[dims.rank - 1] = w.blocks * w.block - w.columns; /* the last block may not be full */

@@ -50,12 +50,31 @@ static void cpu_dump_program(struct engine_cpu *cpu, const struct program *p)
     debug_dump_end(&dump, cpu->base.debug);
 }
 
+void cpu_code_free(struct engine_cpu *cpu, struct graph_code *code)
+{
+    if (code->unit)
+        codegen_kernels_free(code->unit);
+    for (uint32_t i = 0; i < code->place_count; i++)
+        kernel_cache_give_back(cpu->kernels, code->places[i].cached);
+    free(code->places);
+}
+
+/* Keeps the code of a freed variant, until as many others have followed, or the engine is freed. */
+static void leave_code(struct engine_cpu *cpu, const struct graph_code *code)
+{
+    pthread_mutex_lock(&cpu->lock);
+    struct graph_code *place = &cpu->left[cpu->left_next++ % VARIANT_CODES], oldest = *place;
+    *place = *code;
+    pthread_mutex_unlock(&cpu->lock);
+    cpu_code_free(cpu, &oldest);
+}
+
 static void cpu_graph_free(struct cpu_graph *x)
 {
     cpu_executable_clear(&x->run);
     serialized_free(x->serialized);
     if (x->is_variant)
-        cpu_code_leave(x->cpu, &x->compiled);
+        leave_code(x->cpu, &x->compiled);
     else
         cpu_code_free(x->cpu, &x->compiled);
     for (uint32_t i = 0; i < x->kernel_count; i++)
@@ -71,24 +90,6 @@ static void cpu_graph_free(struct cpu_graph *x)
     if (x->foreign.free)
         x->foreign.free(x->foreign.user);
     free(x);
-}
-
-void cpu_code_free(struct engine_cpu *cpu, struct graph_code *code)
-{
-    if (code->unit)
-        codegen_kernels_free(code->unit);
-    for (uint32_t i = 0; i < code->place_count; i++)
-        kernel_cache_give_back(cpu->kernels, code->places[i].cached);
-    free(code->places);
-}
-
-void cpu_code_leave(struct engine_cpu *cpu, const struct graph_code *code)
-{
-    pthread_mutex_lock(&cpu->lock);
-    struct graph_code *place = &cpu->left[cpu->left_next++ % VARIANT_CODES], oldest = *place;
-    *place = *code;
-    pthread_mutex_unlock(&cpu->lock);
-    cpu_code_free(cpu, &oldest);
 }
 
 void cpu_unload(struct executable *x)

@@ -55,8 +55,6 @@ bool cpu_library_is_well(struct error *e);
 
 /** Gives code back. */
 void cpu_code_free(struct engine_cpu *cpu, struct graph_code *code);
-/** Keeps the code of a freed variant, until as many others have followed, or the engine is freed. */
-void cpu_code_leave(struct engine_cpu *cpu, const struct graph_code *code);
 
 /* ---- code.c ---- */
 

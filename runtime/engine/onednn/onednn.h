@@ -118,7 +118,6 @@ bool dnn_describe(const struct dnn_machine *m, struct node *const *nodes, uint32
                   struct dnn_cluster *out);
 
 /* The files that describe add parts of a description with these, which return false if there is no room or no such part. */
-bool dnn_add_post(struct dnn_cluster *c, struct dnn_post post, struct dnn_operand operand);
 bool dnn_add_eltwise(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, double alpha, double beta);
 /** Adds a binary post-op with an operand of that layout, or with a number. */
 bool dnn_add_binary(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, struct dnn_layout layout, struct dnn_operand operand);

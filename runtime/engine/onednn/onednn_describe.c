@@ -335,7 +335,7 @@ static bool describe_matmul(struct view a, struct view b, const struct tensor_ty
 
 /* ---- post-ops ---- */
 
-bool dnn_add_post(struct dnn_cluster *c, struct dnn_post post, struct dnn_operand operand)
+static bool add_post(struct dnn_cluster *c, struct dnn_post post, struct dnn_operand operand)
 {
     struct dnn_problem *p = &c->problem;
 
@@ -359,13 +359,12 @@ bool dnn_add_eltwise(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, double al
         if (x->kind == DNN_POST_ELTWISE && x->algorithm == post.algorithm && (x->alpha != post.alpha || x->beta != post.beta))
             return false;
     }
-    return dnn_add_post(c, post, (struct dnn_operand){NULL, 1, 1});
+    return add_post(c, post, (struct dnn_operand){NULL, 1, 1});
 }
 
 bool dnn_add_binary(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, struct dnn_layout layout, struct dnn_operand operand)
 {
-    return dnn_add_post(c, (struct dnn_post){.kind = DNN_POST_BINARY, .algorithm = (int32_t)algorithm, .operand = layout},
-                        operand);
+    return add_post(c, (struct dnn_post){.kind = DNN_POST_BINARY, .algorithm = (int32_t)algorithm, .operand = layout}, operand);
 }
 
 bool dnn_add_number(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, float number)
@@ -450,7 +449,7 @@ static bool add_addend(struct dnn_cluster *c, struct dnn_operand x, enum span s)
         dnn_add_eltwise(c, dnnl_eltwise_linear, 1, number_of(x.value) * x.scale))
         return true;
     if (x.value == c->sum && s == SPAN_FULL && !last && !p->post_count)
-        return dnn_add_post(c, (struct dnn_post){.kind = DNN_POST_SUM}, x);
+        return add_post(c, (struct dnn_post){.kind = DNN_POST_SUM}, x);
     return dnn_add_binary(c, dnnl_binary_add, layout_of_span(p, s), x);
 }
 
@@ -482,7 +481,7 @@ static bool describe_gemm(struct node *const *nodes, uint32_t before, const stru
         if (c->problem.post_count) /* a sum must come first: below AVX-512 another place makes the whole a reference */
             return dnn_add_binary(c, dnnl_binary_add, c->problem.dst, rows);
         c->fill = rows;
-        return dnn_add_post(c, (struct dnn_post){.kind = DNN_POST_SUM}, (struct dnn_operand){NULL, 1, 1});
+        return add_post(c, (struct dnn_post){.kind = DNN_POST_SUM}, (struct dnn_operand){NULL, 1, 1});
     }
     if (addend == c->sum && beta != 1)
         return false;

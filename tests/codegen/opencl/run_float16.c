@@ -4,6 +4,7 @@
  * of lanes: every half number, and floats next to and between all of them.
  */
 #include "codegen/opencl/internal.h"
+#include "support/elementary.h"
 #include "support/opencl.h"
 
 enum { HALVES = 1 << 16, FLOATS = 8 * HALVES };
@@ -22,22 +23,6 @@ static const char kernel_text[] =
     "  JOIN(vstore, LANES)(JOIN(to_f16_v, LANES)(JOIN(as_float, LANES)(JOIN(vload, LANES)(i, in))), i, out);\n"
     "}\n";
 
-static uint32_t bits_of(float x)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static float float_of(uint32_t bits)
-{
-    float x;
-
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 /* Writes every half number as a float and its neighbours, the floats halfway to the next half number and their neighbours, and
  * one of any bits. */
 static void make_floats(uint32_t *floats)
@@ -45,9 +30,9 @@ static void make_floats(uint32_t *floats)
     uint32_t any = 2463534242u;
 
     for (uint32_t h = 0; h < HALVES; h++) {
-        const uint32_t x = bits_of(f16_to_f32((uint16_t)h)), magnitude = h & 0x7FFF;
+        const uint32_t x = elementary_bits(f16_to_f32((uint16_t)h)), magnitude = h & 0x7FFF;
         const float above = f16_to_f32((uint16_t)(magnitude < 0x7BFF ? h + 1 : h));
-        const uint32_t middle = magnitude < 0x7C00 ? bits_of((f16_to_f32((uint16_t)h) + above) / 2) : x;
+        const uint32_t middle = magnitude < 0x7C00 ? elementary_bits((f16_to_f32((uint16_t)h) + above) / 2) : x;
         const uint32_t near[] = {x, x + 1, x - 1, middle, middle + 1, middle - 1};
 
         memcpy(floats + 8 * (size_t)h, near, sizeof near);
@@ -92,12 +77,12 @@ static void convert_both_ways(uint32_t lanes)
     opencl_map(program, "widen", HALVES / lanes, HALVES * sizeof *halves, halves, HALVES * sizeof *widened, widened);
     opencl_map(program, "narrow", FLOATS / lanes, FLOATS * sizeof *floats, floats, FLOATS * sizeof *narrowed, narrowed);
     for (uint32_t h = 0; h < HALVES; h++) {
-        const uint32_t wanted = bits_of(f16_to_f32((uint16_t)h));
-        if (is_nan16((uint16_t)h) ? float_of(widened[h]) == float_of(widened[h]) : widened[h] != wanted)
+        const uint32_t wanted = elementary_bits(f16_to_f32((uint16_t)h));
+        if (is_nan16((uint16_t)h) ? elementary_float(widened[h]) == elementary_float(widened[h]) : widened[h] != wanted)
             fail_msg("the half number %04x became %08x, not %08x", h, widened[h], wanted);
     }
     for (uint32_t i = 0; i < FLOATS; i++) {
-        const uint16_t wanted = f32_to_f16(float_of(floats[i]));
+        const uint16_t wanted = f32_to_f16(elementary_float(floats[i]));
         if (is_nan16(wanted) ? !is_nan16(narrowed[i]) : narrowed[i] != wanted)
             fail_msg("the float %08x became %04x, not %04x", floats[i], narrowed[i], wanted);
     }
