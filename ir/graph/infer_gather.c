@@ -70,8 +70,7 @@ bool infer_scatter_reduce(struct call *c)
     return infer_result_like(c, 0);
 }
 
-/** Makes the shape of what gatherND reads and scatterND writes: indices but its last dimension, then what a coordinate leaves
- * open. */
+/** Makes the shape of what gatherND reads and scatterND writes: indices but its last dimension, then what they leave. */
 static bool nd_shape(struct call *c, uint32_t dims[2 * RANK_MAX], uint32_t *rank)
 {
     const struct tensor_type *input = input_type(c, 0), *indices = input_type(c, 1);

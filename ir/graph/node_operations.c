@@ -35,8 +35,7 @@ static double elements(const struct value *v)
     return v ? (double)type_elements(&v->type) : 0;
 }
 
-/** Returns the multiply-adds of a convolution, and a step for each tap of each pair of planes, which may lie in the padding as
- * a whole. */
+/** Returns the multiply-adds of a convolution, and a step for each tap of each pair of planes, which may all be padding. */
 static double convolution_operations(const struct node *n)
 {
     const struct conv_view c = conv_view(n);

@@ -15,8 +15,7 @@ uint64_t form_dependences(const struct kernel *k, const uint64_t *exprs, const s
 uint64_t guard_dependences(const struct kernel *k, const uint64_t *exprs, uint32_t count, const struct kguard *guards);
 /** Returns whether derived variables in a form depend on a variable. */
 bool form_derives_along(const struct kernel *k, const uint64_t *exprs, const struct kaffine *form, uint32_t var);
-/** Returns how many loops over REDUCED variables, from the outermost one on, must be open: the value may be computed before the
- * inner ones. */
+/** Returns how many loops over REDUCED variables, from the outermost on, must be open before the value can be computed. */
 uint32_t dependence_depth(const struct kernel *k, uint64_t vars);
 
 static inline bool depends_on(uint64_t vars, uint32_t var)

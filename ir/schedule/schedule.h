@@ -33,8 +33,7 @@
 #include "ir/schedule/contraction.h"
 #include "ir/target/target.h"
 
-/** Bounds of what schedules ask for, by which lowerings size arrays.  Facts of a machine (ir/target/target.h) do not
- * exceed them. */
+/** Bounds of what schedules ask for, by which lowerings size arrays; no machine's facts (ir/target/target.h) exceed them. */
 enum {
     SCHEDULE_VECTORS_MAX = 32,    /* vectors per iteration: the accumulators of a register tile */
     SCHEDULE_SUM_VECTORS_MAX = 4, /* those of a loop of sums */
@@ -247,8 +246,7 @@ struct quantised {
 /** Returns whether an expression is of that form, and its parts. */
 bool schedule_quantised(const struct schedule *s, uint32_t expr, struct quantised *q);
 
-/** Makes the schedule of a finished kernel, which must outlive it; the caller frees the schedule.  Returns NULL if memory runs
- * out. */
+/** Makes the schedule of a finished kernel, which must outlive it; the caller frees it.  Returns NULL if memory runs out. */
 struct schedule *schedule_cpu(const struct kernel *k, const struct target *t);
 /** Takes tiles of one row less from those of a graph's kernels (NULL: none) whose sizes have none, unless another kernel with
  * the same expressions needs them, so that both go on sharing code. */
@@ -298,8 +296,7 @@ struct contraction {
  * a tile's is taken.  P divides group, or it is N, and there is one panel.
  */
 int64_t schedule_panel(const struct target *t, const struct contraction *c);
-/** Stores MR for a contraction whose M its lowering pads to a multiple of it, the best first.  Returns how many there are, 1 or
- * 2. */
+/** Stores MR for a contraction whose M its lowering pads to a multiple of it, the best first.  Returns how many, 1 or 2. */
 uint32_t schedule_padded_rows(const struct target *t, uint32_t mr[2]);
 /** Returns the panel width of a B on a device with work-groups: the widest one of whole vectors, up to so many columns, that
  * divides the group, or all columns. */

@@ -79,8 +79,7 @@ static uint32_t place_of(const struct kernel *k, const struct kexpr *x)
     return (uint32_t)(x - k->exprs);
 }
 
-/* Finds the number that is subtracted from A's bytes: a whole one, or a byte that is data.  Returns the rest, or NULL if it is
- * neither. */
+/* Finds the number subtracted from A's bytes, a whole one or a byte of data.  Returns the rest, or NULL if it is neither. */
 static const struct kexpr *find_a_zero(const struct kernel *k, const struct kexpr *x, struct byte_products *p)
 {
     const struct kexpr *zero, *byte;
@@ -246,8 +245,7 @@ static bool adds_pairs(enum byte_arithmetic bytes)
     return bytes == BYTES_MIXED_PAIRS || bytes == BYTES_SIGNED_PAIRS;
 }
 
-/* Returns whether all sums of a block of packed numbers, inside of `depth` loops, fit 16 bits, where they are added up by
- * twos. */
+/* Returns whether all sums of a block of packed numbers, inside of `depth` loops, fit 16 bits, to be added up by twos. */
 static bool fits_pairs(const struct kernel *k, enum byte_arithmetic bytes, const struct byte_products *p, uint32_t depth)
 {
     const int zero = p->columns && p->zero != KEXPR_NONE ? (int)k->exprs[p->zero].bits.f32 : 0;

@@ -148,8 +148,7 @@ struct keeper {
     size_t element_size;
 };
 
-/** Lets a row buffer keep an expression of an earlier phase that is needed in a later one, if it is expensive and the buffers
- * still fit. */
+/** Lets a row buffer keep an expensive expression of an earlier phase that a later one needs, if the buffers still fit. */
 static bool consider_keeping(struct keeper *keeper, uint32_t id)
 {
     struct schedule *s = keeper->s;

@@ -184,8 +184,7 @@ static void lay_transpose(struct gpu_schedule *s, uint32_t var, const struct gpu
     }
 }
 
-/* Returns how many items a group has at most: where there are few, all units get groups, of a whole vector of the unit's at
- * least. */
+/* Returns the most items of a group: where they are few, all units get groups, of one of the unit's vectors at least. */
 static uint32_t group_limit(const struct gpu_schedule *s, const struct gpu_facts *device)
 {
     const struct kernel *k = s->kernel;

@@ -357,8 +357,7 @@ static void choose_factor(struct schedule *s)
     }
 }
 
-/* Returns whether a guard's values grow along every variable that a tile spans, so that testing the first and the last point
- * tests all. */
+/* Returns whether a guard's values grow along every variable that a tile spans: its first and last point then test all. */
 static bool guard_is_ranged(const struct schedule *s, const struct kguard *g, uint32_t depth)
 {
     const struct kernel *k = s->kernel;

@@ -12,8 +12,7 @@ static uint32_t shuffles(uint32_t n)
     return schedule_splits_rows(n) ? n + 2 * shuffles(n / 2) : n * (n - 1);
 }
 
-/** Returns whether the kernel may become register tiles, which have loads of their own: it sums up products that are no
- * squares. */
+/** Returns whether the kernel may become register tiles, which load otherwise: it sums up products that are no squares. */
 static bool may_be_tiled(const struct kernel *k)
 {
     for (uint32_t i = 0; i < k->expr_count; i++) {
@@ -37,8 +36,7 @@ bool elements_are_wide(const struct schedule *s)
     return true;
 }
 
-/** Returns what loading or storing a vector of such rows costs, in vectors: itself, a store and a load of the row buffer, and
- * its shuffles. */
+/** Returns what loading or storing a vector of such rows costs, in vectors: itself, a row buffer's accesses, its shuffles. */
 static double row_cost(const struct schedule *s, const struct isa *isa, uint32_t size)
 {
     return 3 + (isa->ternary_shuffles ? 1 : s->facts->loop.shuffle_cost) * (double)shuffles(size) / size;

@@ -4,8 +4,7 @@
 
 #include <stdint.h>
 
-/** Describes the caches of one core.  Schedules must not depend on the individual machine that compiles, so they assume the
- * sizes below. */
+/** Describes the caches of one core.  Schedules must not depend on the individual machine: they assume the sizes below. */
 struct cache_facts {
     int64_t l1_way_bytes;    /* addresses that far apart share a set of the L1 cache */
     int64_t l1_ways;         /* lines of one set that the L1 cache holds */

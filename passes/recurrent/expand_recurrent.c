@@ -50,8 +50,7 @@ static bool is_small(const struct target *t, const struct node *n)
 
 /* ---- one step ---- */
 
-/** Returns direction d of an operand whose other dimensions are rows and columns (0: none).  A cell's operand has no
- * directions. */
+/** Returns direction d of an operand whose other dimensions are rows and columns (0: none).  A cell's has no directions. */
 static struct value *direction_of(struct recurrent_builder *b, struct value *v, uint32_t d, uint32_t rows, uint32_t columns)
 {
     const uint32_t dims[2] = {rows, columns}, rank = columns ? 2 : 1;

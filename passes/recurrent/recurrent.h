@@ -52,8 +52,7 @@ struct recurrent_operands {
 void recurrent_cell(struct recurrent_builder *b, const struct recurrent_operands *o, struct value **hidden,
                     struct value **cell);
 
-/** Returns x [rows, inputs] times weight [gates * hidden, inputs], with the biases [gates * hidden] (NULL: absent) added where
- * possible. */
+/** Returns x [rows, inputs] times weight [gates * hidden, inputs]; it adds biases [gates * hidden] (or NULL) if possible. */
 struct value *recurrent_project(struct recurrent_builder *b, struct value *x, struct value *weight, struct value *bias,
                                 struct value *recurrent_bias);
 /** Returns the rows of one gate of recurrentWeight in blocks: see recurrent_operands. */

@@ -150,8 +150,7 @@ static bool make_projection(struct loop_maker *m, uint32_t d, uint32_t *buffer)
                       (struct loop_operand){.at = bytes_of_buffer(*buffer, 0, bytes)});
 }
 
-/** Gives the step recurrentWeight of direction d as an operand: it is folded there if it is constant, else made before the
- * loop. */
+/** Gives the step recurrentWeight of direction d: as an operand folded there if it is constant, else made before the loop. */
 static bool make_weights(struct loop_maker *m, uint32_t d, struct recurrent_operands *o)
 {
     const struct recurrent *r = &m->r;
@@ -179,8 +178,7 @@ static bool make_weights(struct loop_maker *m, uint32_t d, struct recurrent_oper
 
 /* ---- the step ---- */
 
-/** Returns an operand that moves: iteration i finds that of step i, or that of the last one less i if the direction is
- * backward. */
+/** Returns an operand that moves: iteration i finds that of step i, or, if the direction is backward, of the last less i. */
 static struct loop_operand moving(const struct recurrent *r, uint32_t d, struct loop_bytes base, int64_t distance)
 {
     struct loop_operand o = {.at = base, .stride = r->backward[d] ? -distance : distance};

@@ -457,8 +457,7 @@ static struct value *gather_hot_rows(struct graph *g, struct node *n)
 
 /* ---- operands ---- */
 
-/* Returns a constant of equal elements as a scalar: broadcasting gives the same elements, and a kernel needs no memory for
- * it. */
+/* Returns a constant of equal elements as a scalar: broadcasting gives the same elements, and kernels need no memory. */
 static struct value *splat_as_scalar(struct graph *g, const struct value *v)
 {
     struct tensor_type t = {.type = v->type.type};

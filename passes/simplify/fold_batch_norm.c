@@ -103,8 +103,7 @@ static bool is_all_one(const struct affine *f)
     return true;
 }
 
-/* Returns the filter with each element multiplied by its output channel's factor, or NULL if not all are finite, or if memory
- * runs out. */
+/* Returns the filter times its output channels' factors, or NULL if not all are finite, or if memory runs out. */
 static struct value *scale_filter(struct graph *g, const struct node *conv, const struct affine *f)
 {
     const struct value *filter = conv->inputs[1].value;

@@ -221,8 +221,7 @@ static struct value *pad_image(struct graph *g, struct node *n, const struct nod
 
 /* ---- B ---- */
 
-/* Returns the packed dimensions: panels, those of K but the last, words along the last, the panel's channels, and the word's
- * bytes. */
+/* Returns the packed dimensions: panels, those of K, of which the last counts words, a panel's channels, a word's bytes. */
 static uint32_t packed_dims(const struct tensor_type *t, const struct weight_order *o, int64_t panel, uint32_t *dims)
 {
     uint32_t rank = 0;

@@ -81,7 +81,8 @@ void library_bindings_free(struct library_bindings *b)
  *
  * When the process ends, the library frees its code, also while a thread runs it: `exit` waits for calls that are under way, a
  * second at most, and later ones fail.  Handlers of `exit` are called last in, first out, and the library registers some when
- * it first computes something: each step registers this one after its first run, and the last one waits for all.
+ * it first computes something: each step registers this one after its first run, and the last one waits for all.  The threads
+ * that create libraries register it once more before the handlers of their `exit` are called, for first runs under way then.
  */
 
 static atomic_uint calls_running;
@@ -93,6 +94,23 @@ static void end_calls(void)
 
     for (int i = atomic_exchange(&process_ends, true) ? 1000 : 0; i < 1000 && atomic_load(&calls_running); i++)
         nanosleep(&millisecond, NULL);
+}
+
+int __cxa_thread_atexit_impl(void (*function)(void *), void *user, void *image) __attribute__((weak)); /* of glibc */
+extern void *__dso_handle;
+
+static void end_thread(void *user)
+{
+    (void)user;
+    (void)atexit(end_calls);
+}
+
+void dnn_wait_at_exit(void)
+{
+    static _Thread_local bool waits;
+
+    if (!waits && __cxa_thread_atexit_impl)
+        waits = __cxa_thread_atexit_impl(end_thread, NULL, &__dso_handle) == 0;
 }
 
 /* ---- running ---- */
