@@ -42,7 +42,7 @@ void item_tile_at(struct item_tile *t, uint32_t place);
 void item_tile_begin(struct item_tile *t, bool rest);
 /** Ends the code for places, and adds the products of t->values to the sums. */
 void item_tile_multiply(struct item_tile *t);
-/** Adds that to the total, and begins the next block. */
+/** Adds a block's sum, times a factor (NULL: 1), to the total, and begins the next block. */
 void item_tile_flush(struct item_tile *t, uint32_t i, V factor);
 /** Puts the sums into an array, row by row.  factors: by vector, of partial sums; NULL: 1. */
 V item_tile_store(struct item_tile *t, const V *factors);

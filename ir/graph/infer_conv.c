@@ -116,7 +116,7 @@ static int64_t transpose_size(uint32_t input, uint32_t filter, const uint32_t *p
     return size_mul((int64_t)input - 1, stride) + size_effective(filter, dilation) - padding[0] - padding[1];
 }
 
-/** Checks that an explicit size of a transposed convolution is one that a convolution of it shrinks to the input's. */
+/** Checks that an explicit size of a transposed convolution is one that a convolution shrinks to the input's. */
 static bool check_transpose_size(struct call *c, const char *what, uint32_t size, int64_t calculated, uint32_t stride)
 {
     if (size < calculated || size >= calculated + stride)

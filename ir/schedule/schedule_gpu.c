@@ -184,7 +184,7 @@ static void lay_transpose(struct gpu_schedule *s, uint32_t var, const struct gpu
     }
 }
 
-/* Returns the most items of a group: where they are few, all units get groups, of one of the unit's vectors at least. */
+/* Returns the most items of a group: where they are few, all units get groups, of at least one vector of the unit. */
 static uint32_t group_limit(const struct gpu_schedule *s, const struct gpu_facts *device)
 {
     const struct kernel *k = s->kernel;

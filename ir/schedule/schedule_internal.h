@@ -68,7 +68,7 @@ void mr_nr_choose(const struct target *target, const struct tile_bounds *b, stru
 
 /* ---- register tiles and transposes ---- */
 
-/** Makes the kernel a contraction for register tiles if it is one, with m_var and m_block.  Returns false without memory. */
+/** Sets m_var and m_block of a kernel that is a contraction for register tiles.  Returns false if memory runs out. */
 bool tile_find(struct schedule *s, const struct target *target);
 /** Chooses the rest of the register tile, after tile_find.  Returns false if memory runs out. */
 bool tile_choose(struct schedule *s, const struct target *target);

@@ -75,7 +75,7 @@ struct target {
     /** Returns whether a correct and fast primitive for node n exists (no reference implementation).  user is
      * the member below. */
     bool (*takes_node)(void *user, const struct node *n);
-    /** Returns whether the library computes n, a node it takes, from narrower numbers than n's, as requested and faster. */
+    /** Returns whether the library computes n, a node it takes, from narrower numbers, which was requested and is faster. */
     bool (*takes_low_precision)(void *user, const struct node *n);
     /**
      * Returns whether it then reads input `slot`, which is computed while the graph runs, as bfloat16, so that the input may

@@ -14,7 +14,7 @@ struct print_name {
     size_t length;
 };
 
-/** Holds the names of all values by index; those of values that are not in the graph, or if memory ran out, have no text. */
+/** Holds the names of all values by index; those of values outside the graph, and those that found no memory, are empty. */
 struct print_names {
     struct print_name *by_index;
     struct print_name *outputs; /* legal: the names of all outputs; that of the value unless it is an output before already */

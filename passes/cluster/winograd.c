@@ -311,9 +311,7 @@ static bool transform_node(struct graph *g, struct node *n, const struct target 
     double costs[WINOGRAD_TILES];
     uint32_t count = 0;
     bool done = false;
-    struct target one = *t;
 
-    one.thread_count = 1; /* on processors any number gives the same bits */
     for (uint32_t kind = 0; kind < facts->kinds; kind++) {
         struct winograd_shape s;
         uint32_t at = count;
@@ -321,9 +319,9 @@ static bool transform_node(struct graph *g, struct node *n, const struct target 
 
         if (atomic_load_explicit(refused, memory_order_relaxed) >> kind & 1)
             continue;
-        if (!winograd_shape(n, &one, kind, &s))
+        if (!winograd_shape(n, t, kind, &s))
             continue;
-        const double cost = expected_cost(&s, &one, &faster);
+        const double cost = expected_cost(&s, t, &faster);
         if (!(always || faster) || (kind && !has_channels(&s, t)))
             continue;
         for (; at > 0 && costs[at - 1] > cost; at--) {

@@ -9,10 +9,7 @@
 #include "ir/kernel/kernel.h"
 #include "runtime/engine/onednn/onednn.h"
 
-enum {
-    LINE_ELEMENTS = TARGET_LINE_BYTES / sizeof(float),
-    THREADS = 2, /* whatever number computes, for the choice determines bits */
-};
+enum { LINE_ELEMENTS = TARGET_LINE_BYTES / sizeof(float) };
 
 /** Counts what struct contraction_prices has prices of. */
 struct contraction_size {
@@ -90,10 +87,10 @@ static double contraction_time(const struct library *l, const struct contraction
     const bool far = s->kib * 1024 > f->cache.l2_between_calls * (double)l->cache_bytes;
     const double memory = (far ? p->far : p->near) * s->kib;
     const double arithmetic = p->product * s->products + p->ragged * s->ragged + p->window * s->windows;
-    const bool divided = p == &f->multiplication.library || arithmetic + memory > THREADS * 1e3 * f->call.thread_work;
+    const bool divided = l->threads > 1 && (p == &f->multiplication.library || arithmetic + memory > 2e3 * f->call.thread_work);
 
     return p->call + p->matrix * s->batch + memory + /* which is shared */
-           (divided ? 1e3 * f->call.wake + arithmetic / THREADS : arithmetic);
+           (divided ? 1e3 * f->call.wake + arithmetic / l->threads : arithmetic);
 }
 
 bool dnn_repays_packing(const struct library *l, const struct dnn_problem *p)

@@ -8,6 +8,8 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "runtime/host/float_mode.h"
 #include "runtime/host/threads.h"
@@ -81,11 +83,12 @@ void library_bindings_free(struct library_bindings *b)
  *
  * When the process ends, the library frees its code, also while a thread runs it: `exit` waits for calls that are under way, a
  * second at most, and later ones fail.  Handlers of `exit` are called last in, first out, and the library registers some when
- * it first computes something: each step registers this one after its first run, and the last one waits for all.  The threads
- * that create libraries register it once more before the handlers of their `exit` are called, for first runs under way then.
+ * it first computes something, in first runs of steps.  A main thread that created a library registers this handler before its
+ * `exit` calls any; for other threads steps do after their first runs, a limited number of times, since handlers stay.
  */
 
-static atomic_uint calls_running;
+enum { HANDLERS_MAX = 256 };
+static atomic_uint calls_running, handlers;
 static atomic_bool process_ends;
 
 static void end_calls(void)
@@ -99,7 +102,7 @@ static void end_calls(void)
 int __cxa_thread_atexit_impl(void (*function)(void *), void *user, void *image) __attribute__((weak)); /* of glibc */
 extern void *__dso_handle;
 
-static void end_thread(void *user)
+static void end_main_thread(void *user)
 {
     (void)user;
     (void)atexit(end_calls);
@@ -107,10 +110,10 @@ static void end_thread(void *user)
 
 void dnn_wait_at_exit(void)
 {
-    static _Thread_local bool waits;
+    static bool waits; /* of the main thread */
 
-    if (!waits && __cxa_thread_atexit_impl)
-        waits = __cxa_thread_atexit_impl(end_thread, NULL, &__dso_handle) == 0;
+    if (getpid() == (pid_t)syscall(SYS_gettid) && !waits && __cxa_thread_atexit_impl)
+        waits = __cxa_thread_atexit_impl(end_main_thread, NULL, &__dso_handle) == 0;
 }
 
 /* ---- running ---- */
@@ -163,8 +166,10 @@ static bool run_calls(const struct step_run_call *r)
 {
     atomic_fetch_add(&calls_running, 1);
     const bool good = !atomic_load(&process_ends) && dnn_protect(execute_calls, (void *)r) == dnnl_success;
-    if (!r->b->has_run)
+    if (!r->b->has_run && atomic_load(&handlers) < HANDLERS_MAX) {
         r->b->has_run = atexit(end_calls) == 0;
+        atomic_fetch_add(&handlers, 1);
+    }
     atomic_fetch_sub(&calls_running, 1); /* also if the library threw */
     return good;
 }
