@@ -406,10 +406,10 @@ struct knumbers {
 /** Fills *out, in the arena.  immediate_var is a PARALLEL or REDUCED variable whose size is part of the code, or KEXPR_NONE.
  * Returns false if memory runs out. */
 bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena *a, struct knumbers *out);
-/** Returns a stageless kernel's structure as text in the arena, with parameters for numbers, or NULL if memory runs out. */
-char *kernel_structure(const struct kernel *k, uint32_t immediate_var, struct arena *a);
-/** Returns the part of a stage in the structure of a kernel of stages, without the stage's own structure. */
-char *kernel_stage_structure(const struct kernel *k, uint32_t stage, struct arena *a);
+/** Prints a stageless kernel's structure, with parameters for numbers.  Returns false if memory runs out. */
+bool kernel_structure(const struct kernel *k, uint32_t immediate_var, struct arena *a, FILE *out);
+/** Prints the part of a stage in the structure of a kernel of stages, without the stage's own structure. */
+void kernel_stage_structure(const struct kernel *k, uint32_t stage, FILE *out);
 
 /* ---- kernels of stages ---- */
 

@@ -32,6 +32,7 @@ struct rebuild {
     const struct kstore *stores;
     struct kaffine to[KERNEL_VARS_MAX]; /* the old variable over the new ones */
     bool known[KERNEL_VARS_MAX];
+    bool same;     /* nothing but the order and the dead ones of expressions changes */
     bool reduces;  /* there are REDUCED variables; without them no REDUCE remains */
     uint32_t *ids; /* new expression, KEXPR_NONE: not built yet */
 };
@@ -57,6 +58,8 @@ static struct kaffine rebuild_form(struct rebuild *r, struct kaffine a)
 {
     struct kaffine f = kaffine_const(a.offset);
 
+    if (r->same)
+        return a;
     for (uint32_t i = 0; i < a.count; i++)
         f = kaffine_add(r->k, f, kaffine_scale(r->k, rebuild_var(r, a.terms[i].var), a.terms[i].coefficient));
     return f;
@@ -64,8 +67,8 @@ static struct kaffine rebuild_form(struct rebuild *r, struct kaffine a)
 
 static const struct kguard *rebuild_guards(struct rebuild *r, uint32_t count, const struct kguard *guards)
 {
-    if (!count)
-        return NULL;
+    if (!count || r->same)
+        return guards;
     struct kguard *g = arena_array(&r->k->arena, count, sizeof *g);
     if (!g) {
         error_out_of_memory(&r->k->error);
@@ -81,21 +84,26 @@ static uint32_t reduce_one(struct kernel *k, const struct kexpr *e, const uint32
 {
     const uint32_t zero = kernel_const(k, e->type, (union scalar){.u64 = 0});
 
-    switch (e->reduce) {
-    case KR_ARG_MIN:
-    case KR_ARG_MAX:
+    if (kexpr_is_place(e))
         return kernel_const(k, KT_I64, (union scalar){.i64 = 0});
-    case KR_DOT:
+    if (e->reduce == KR_DOT)
         return kernel_op2(k, K_ADD, kernel_op2(k, K_MUL, args[0], args[1]), zero);
-    case KR_SUM:
-        return kernel_op2(k, K_ADD, args[0], zero);
-    case KR_PRODUCT:
-    case KR_MIN:
-    case KR_MAX:
-    case KR_COUNT_:
-        break;
+    return e->reduce == KR_SUM ? kernel_op2(k, K_ADD, args[0], zero) : args[0];
+}
+
+/** Appends an expression that differs from an old one in its operands' numbers only. */
+static uint32_t append_same(struct kernel *k, const struct kexpr *e, const uint32_t args[3])
+{
+    const bool swaps = kop_info(e->op)->commutes && args[0] > args[1];
+
+    if (!array_reserve(&k->arena, &k->exprs, &k->builder.expr_capacity, k->expr_count + 1, sizeof *k->exprs)) {
+        error_out_of_memory(&k->error);
+        return KEXPR_NONE;
     }
-    return args[0];
+    k->exprs[k->expr_count] = *e;
+    for (uint32_t i = 0; i < 3; i++)
+        k->exprs[k->expr_count].args[i] = args[swaps && i < 2 ? 1 - i : i];
+    return k->expr_count++;
 }
 
 /** Builds an expression again.  The depth of the recursion is the length of the longest chain of operators in a kernel, which
@@ -108,10 +116,11 @@ static uint32_t rebuild_expr(struct rebuild *r, uint32_t id)
 
     if (r->ids[id] != KEXPR_NONE || k->error.status)
         return r->ids[id];
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < 3; i++)
         if (e->args[i] != KEXPR_NONE)
             args[i] = rebuild_expr(r, e->args[i]);
-    }
+    if (r->same)
+        return r->ids[id] = k->error.status ? KEXPR_NONE : append_same(k, e, args);
     switch (e->op) {
     case K_CONST:
         n = kernel_const(k, e->type, e->bits);
@@ -129,10 +138,9 @@ static uint32_t rebuild_expr(struct rebuild *r, uint32_t id)
                                   : kernel_reduce(k, e->reduce, args[0]);
         break;
     case K_SCAN:
-        if (!r->reduces)
-            n = e->bits.u8 ? kernel_const(k, e->type, (union scalar){.u64 = 0}) : args[0];
-        else
-            n = kernel_scan(k, args[0], e->bits.u8);
+        n = r->reduces   ? kernel_scan(k, args[0], e->bits.u8)
+            : e->bits.u8 ? kernel_const(k, e->type, (union scalar){.u64 = 0})
+                         : args[0];
         break;
     default:
         n = kernel_operate(k, e->op, e->type, args[0], args[1], args[2]);
@@ -165,7 +173,8 @@ static bool rebuild_begin(struct rebuild *r, struct kernel *k)
     return true;
 }
 
-static void rebuild_end(struct rebuild *r)
+/** Builds all that the stores need.  Returns false after an error. */
+static bool rebuild_end(struct rebuild *r)
 {
     for (uint32_t i = 0; i < r->store_count; i++) {
         const struct kstore *s = &r->stores[i];
@@ -173,6 +182,7 @@ static void rebuild_end(struct rebuild *r)
         kernel_store(r->k, s->tensor, rebuild_form(r, s->index), e, s->guard_count,
                      rebuild_guards(r, s->guard_count, s->guards));
     }
+    return !r->k->error.status;
 }
 
 /** Returns whether a variable stays though it has one value: for the macro-tile's sake, or so that sizes make no other code. */
@@ -191,6 +201,7 @@ static struct kaffine add_same(struct kernel *k, const struct kvar *v)
 static bool rebuild_same(struct kernel *k)
 {
     struct rebuild r;
+    uint32_t kept = 0;
 
     if (!rebuild_begin(&r, k))
         return false;
@@ -200,11 +211,14 @@ static bool rebuild_same(struct kernel *k)
                 continue;
             r.to[i] = r.vars[i].size == 1 && !keeps_variable(k, i) ? kaffine_const(0) : add_same(k, &r.vars[i]);
             r.known[i] = true;
+            kept += k->var_count == i + 1;
         }
     }
     r.reduces = k->var_count && k->vars[k->var_count - 1].kind == KVAR_REDUCED;
-    rebuild_end(&r);
-    return !k->error.status;
+    r.same = kept == r.var_count;
+    for (uint32_t i = 0; i < r.expr_count && !r.reduces; i++)
+        r.same &= r.exprs[i].op != K_REDUCE && r.exprs[i].op != K_SCAN;
+    return rebuild_end(&r);
 }
 
 /**
@@ -262,32 +276,28 @@ static bool split_variable(struct kernel *k, uint32_t var, int64_t factor)
         }
         r.known[i] = true;
     }
-    rebuild_end(&r);
-    return !k->error.status;
+    return rebuild_end(&r);
 }
 
 bool kernel_for_each_form(const struct kernel *k, bool (*visit)(void *user, struct kaffine a), void *user)
 {
-    for (uint32_t i = 0; i < k->var_count; i++) {
+    for (uint32_t i = 0; i < k->var_count; i++)
         if (k->vars[i].kind == KVAR_DIVMOD && !visit(user, k->vars[i].base))
             return false;
-    }
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *e = &k->exprs[i];
         if ((e->op == K_LOAD || e->op == K_INDEX) && !visit(user, e->index))
             return false;
-        for (uint32_t g = 0; g < e->guard_count; g++) {
+        for (uint32_t g = 0; g < e->guard_count; g++)
             if (!visit(user, e->guards[g].form))
                 return false;
-        }
     }
     for (uint32_t i = 0; i < k->store_count; i++) {
         if (!visit(user, k->stores[i].index))
             return false;
-        for (uint32_t g = 0; g < k->stores[i].guard_count; g++) {
+        for (uint32_t g = 0; g < k->stores[i].guard_count; g++)
             if (!visit(user, k->stores[i].guards[g].form))
                 return false;
-        }
     }
     return true;
 }
@@ -331,8 +341,7 @@ static bool merge_variables(struct kernel *k)
             size = 1;
         }
     }
-    rebuild_end(&r);
-    return !k->error.status;
+    return rebuild_end(&r);
 }
 
 static bool normalise(struct kernel *k)
@@ -342,10 +351,9 @@ static bool normalise(struct kernel *k)
 
     if (!rebuild_same(k))
         return false;
-    for (int round = 0; round < SPLIT_ROUNDS && k->var_count + 2 < KERNEL_VARS_MAX && find_split(k, &var, &factor); round++) {
+    for (int round = 0; round < SPLIT_ROUNDS && k->var_count + 2 < KERNEL_VARS_MAX && find_split(k, &var, &factor); round++)
         if (!split_variable(k, var, factor))
             return false;
-    }
     return merge_variables(k);
 }
 
@@ -398,10 +406,9 @@ static void compute_phases(struct kernel *k)
     for (uint32_t i = 0; i < k->expr_count; i++) {
         struct kexpr *e = &k->exprs[i];
         e->phase = max_u32(form_phase(k, e->index), guards_phase(k, e->guard_count, e->guards));
-        for (uint32_t a = 0; a < 3; a++) {
+        for (uint32_t a = 0; a < 3; a++)
             if (e->args[a] != KEXPR_NONE)
                 e->phase = max_u32(e->phase, ready(k, e->args[a]));
-        }
         if (e->op == K_REDUCE || e->varying)
             phases = max_u32(phases, e->phase + 1);
     }
@@ -412,10 +419,9 @@ static void compute_phases(struct kernel *k)
             phases = max_u32(phases, s->phase + 1);
     }
     k->phase_count = phases;
-    for (uint32_t i = 0; i < k->store_count; i++) {
+    for (uint32_t i = 0; i < k->store_count; i++)
         if (!k->stores[i].varying)
             k->stores[i].phase = phases;
-    }
 }
 
 /* ---- questions ---- */
@@ -424,10 +430,9 @@ double kernel_points(const struct kernel *k, enum kvar_kind kind)
 {
     double n = 1;
 
-    for (uint32_t i = 0; i < k->var_count; i++) {
+    for (uint32_t i = 0; i < k->var_count; i++)
         if (k->vars[i].kind == kind)
             n *= (double)k->vars[i].size;
-    }
     return n;
 }
 

@@ -6,7 +6,6 @@
  * The text of all three comes from one walk (describe), so that a structure cannot forget a number that a kernel prints.
  */
 #include <inttypes.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -371,21 +370,15 @@ void kernel_print(const struct kernel *k, FILE *out)
     fprintf(out, "}\n");
 }
 
-char *kernel_structure(const struct kernel *k, uint32_t immediate_var, struct arena *a)
+bool kernel_structure(const struct kernel *k, uint32_t immediate_var, struct arena *a, FILE *out)
 {
     struct knumbers numbers;
-    char *text = NULL, *copy = NULL;
-    size_t size = 0;
-    struct writer w = {.numbers = &numbers};
+    struct writer w = {.out = out, .numbers = &numbers};
 
-    if (!kernel_numbers(k, immediate_var, a, &numbers) || !(w.out = open_memstream(&text, &size)))
-        return NULL;
-    __fsetlocking(w.out, FSETLOCKING_BYCALLER); /* thousands of short texts */
+    if (!kernel_numbers(k, immediate_var, a, &numbers))
+        return false;
     if (k->macro_tile_vars || k->rare)
-        fprintf(w.out, "  macro-tile %u%s\n", k->macro_tile_vars, k->rare ? " rare" : "");
+        fprintf(out, "  macro-tile %u%s\n", k->macro_tile_vars, k->rare ? " rare" : "");
     describe(&w, k);
-    if (fclose(w.out) == 0)
-        copy = arena_string(a, text, size);
-    free(text);
-    return copy;
+    return true;
 }

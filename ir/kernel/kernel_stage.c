@@ -133,22 +133,12 @@ static void describe_stage(const struct kernel *k, uint32_t i, FILE *f)
     fputc('\n', f);
 }
 
-char *kernel_stage_structure(const struct kernel *k, uint32_t stage, struct arena *a)
+void kernel_stage_structure(const struct kernel *k, uint32_t stage, FILE *out)
 {
-    char *text = NULL, *copy = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-
-    if (!f)
-        return NULL;
     if (stage == 0)
-        fprintf(f, "  locals %" PRIu32 " tensors %" PRIu32 " stages %" PRIu32 "\n", k->local_count, k->tensor_count,
+        fprintf(out, "  locals %" PRIu32 " tensors %" PRIu32 " stages %" PRIu32 "\n", k->local_count, k->tensor_count,
                 k->stage_count);
-    describe_stage(k, stage, f);
-    if (fclose(f) == 0)
-        copy = arena_string(a, text, size);
-    free(text);
-    return copy;
+    describe_stage(k, stage, out);
 }
 
 void kernel_print_stages(const struct kernel *k, FILE *out)

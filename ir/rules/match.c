@@ -135,11 +135,12 @@ rule_term rules_apply(const struct rule *rows, size_t count, const struct rule_l
                       const struct rule_node *node, enum rule_types type)
 {
     for (size_t i = 0; i < count; i++) {
-        struct matching m = {.language = language, .user = user, .type = type};
-        const uint8_t *rest = NULL;
+        if (!rule_word_is((enum rule_word)rows[i].pattern[0], node->op) || !(rows[i].scope & language->scope) ||
+            !(rows[i].types & type))
+            continue;
 
-        if (rows[i].scope & language->scope && rows[i].types & type)
-            rest = match_node(&m, rows[i].pattern, node);
+        struct matching m = {.language = language, .user = user, .type = type};
+        const uint8_t *rest = match_node(&m, rows[i].pattern, node);
         if (rest && *rest == R_END && keeps_type(&m, &rows[i]))
             return become(&m, rows[i].becomes);
     }

@@ -150,12 +150,10 @@ bool tile_find(struct schedule *s, const struct target *target)
 
 const struct kexpr *find_dot(const struct kernel *k)
 {
-    const struct kexpr *dot = NULL;
-
-    for (uint32_t i = 0; i < k->expr_count; i++)
+    for (uint32_t i = k->reduced_count ? k->expr_count : 0; i-- > 0;)
         if (k->exprs[i].op == K_REDUCE)
-            dot = &k->exprs[i];
-    return dot;
+            return &k->exprs[i];
+    return NULL;
 }
 
 /* Returns whether a form depends on a variable through derived ones. */

@@ -7,6 +7,7 @@
  * written there would let kernels share code that differ.
  */
 #include <inttypes.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,14 +228,13 @@ static bool print_structure(const struct schedule *s, struct arena *a, FILE *out
     const struct kernel *k = s->kernel;
 
     for (uint32_t i = 0; i < k->stage_count; i++) {
-        const char *head = kernel_stage_structure(k, i, a);
-        if (!head || fputs(head, out) < 0 || !print_structure(s->stages[i], a, out))
+        kernel_stage_structure(k, i, out);
+        if (!print_structure(s->stages[i], a, out))
             return false;
     }
     if (k->stage_count)
         return true;
-    const char *own = kernel_structure(k, immediate_var(s), a);
-    if (!own || fputs(own, out) < 0)
+    if (!kernel_structure(k, immediate_var(s), a, out))
         return false;
     print_code(s, out);
     return true;
@@ -245,8 +245,12 @@ char *schedule_structure(const struct schedule *s, struct arena *a)
     char *key = NULL, *text = NULL;
     size_t size;
     FILE *f = open_memstream(&key, &size);
-    bool ok = f && print_structure(s, a, f);
+    bool ok = false;
 
+    if (f) {
+        __fsetlocking(f, FSETLOCKING_BYCALLER); /* thousands of short texts */
+        ok = print_structure(s, a, f) && !ferror(f);
+    }
     if (f && fclose(f) == 0 && ok)
         text = arena_string(a, key, size);
     free(key);

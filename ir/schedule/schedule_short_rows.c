@@ -49,9 +49,9 @@ static uint32_t row_size(const struct schedule *s, const struct isa *isa)
     const struct kernel *k = s->kernel;
     const struct kvar *r = &k->vars[k->parallel_count];
 
-    if (!isa->permutes || (!isa->masks && !elements_are_wide(s)) || k->reduced_count != 1 || k->macro_tile_vars || k->rare ||
-        r->bounded || r->size < 2 || r->size > SCHEDULE_SHORT_ROW_MAX || may_be_tiled(k) || kernel_stores_in_order(k) ||
-        row_cost(s, isa, (uint32_t)r->size) >= s->facts->loop.assumed_lanes)
+    if (!isa->permutes || k->reduced_count != 1 || k->macro_tile_vars || k->rare || r->bounded || r->size < 2 ||
+        r->size > SCHEDULE_SHORT_ROW_MAX || (!isa->masks && !elements_are_wide(s)) || may_be_tiled(k) ||
+        kernel_stores_in_order(k) || row_cost(s, isa, (uint32_t)r->size) >= s->facts->loop.assumed_lanes)
         return 0;
     return (uint32_t)r->size;
 }

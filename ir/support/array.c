@@ -21,13 +21,11 @@ static size_t rounded_up(size_t items)
     return capacity;
 }
 
-bool array_reserve(struct arena *a, void *items, size_t *capacity, size_t needed, size_t size)
+bool array_grow(struct arena *a, void *items, size_t *capacity, size_t needed, size_t size)
 {
     const size_t wanted = rounded_up(needed);
     void *old, *grown;
 
-    if (needed <= *capacity)
-        return true;
     memcpy(&old, items, sizeof old); /* whatever type it points to */
     if (!wanted || wanted > SIZE_MAX / size)
         return false;

@@ -11,12 +11,17 @@
 
 struct arena;
 
+/** Does array_reserve's work where there is no room. */
+bool array_grow(struct arena *a, void *items, size_t *capacity, size_t needed, size_t size);
 /**
  * Makes room for `needed` items of `size` bytes in an array, which may move.  `items` is the address of its pointer; the array
  * lies in the arena, whose memory is zeros, or on the heap if a is NULL.  Returns false if memory runs out, and nothing has
  * changed.
  */
-bool array_reserve(struct arena *a, void *items, size_t *capacity, size_t needed, size_t size);
+static inline bool array_reserve(struct arena *a, void *items, size_t *capacity, size_t needed, size_t size)
+{
+    return needed <= *capacity || array_grow(a, items, capacity, needed, size);
+}
 /** Makes room for one item after `count` ones in an array on the heap that grows by this function only. */
 bool array_extend(void *items, size_t count, size_t size);
 

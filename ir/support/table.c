@@ -29,11 +29,11 @@ struct table_entry *table_next(const struct table *t, uint64_t hash, const struc
 
 bool table_reserve(struct table *t, struct arena *a, uint32_t items)
 {
-    struct table larger = {.capacity = CAPACITY_LEAST, .count = t->count};
+    struct table larger = {.capacity = t->capacity ? t->capacity : CAPACITY_LEAST, .count = t->count};
 
     while (larger.capacity && larger.capacity / 2 < items)
         larger.capacity *= 2;
-    if (larger.capacity <= t->capacity && larger.capacity)
+    if (larger.capacity && larger.capacity == t->capacity)
         return true;
     larger.entries = !larger.capacity ? NULL
                      : a              ? arena_array(a, larger.capacity, sizeof *larger.entries)

@@ -219,10 +219,7 @@ static bool state_is_in_place(struct assigner *p, const struct value *input, con
 
     if (in->last != out->first)
         return in->last < out->first;
-    for (const struct cluster *c = p->g->first_cluster; c; c = c->next)
-        if (c->index == out->first)
-            return may_change_in_place(p, c, input, owner);
-    return false;
+    return out->first != NONE && may_change_in_place(p, p->clusters[out->first].nodes[0]->cluster, input, owner);
 }
 
 static bool resolve_states(struct assigner *p, struct storage_assignment *out)
