@@ -107,11 +107,12 @@ struct cluster {
  * values.
  */
 struct loop_body {
-    struct graph *graph; /* NULL once the loop is compiled: its program has taken what it needs */
+    struct graph *graph; /* NULL once the loop is compiled, unless plans keep it: its program has taken what it needs */
     uint32_t iterations; /* 0: as many as the first scanned operand has slices, where names say how many */
     uint32_t carried, scanned, stacked;
     uint32_t stop; /* 1 + the number of the carried value that says when later iterations may be left out; 0: none does */
     const bool *scanned_backward, *stacked_backward; /* iteration 0 takes or gives the last slice */
+    const struct node *of;                           /* a recurrent node that this is a part of; NULL: it is a loop node's */
     struct loop_body *next;                          /* of all loops of the graph */
 };
 

@@ -274,42 +274,62 @@ static bool add_constants(struct instance *s)
 
 static bool add_nodes_and_outputs(struct instance *s);
 
-/* Fills the body of a loop, whose node has these operands.  Invariant ones that are constants by now become the body's. */
-static bool fill_body(struct instance *s, const struct loop_body *l, struct value **operands, uint32_t *count)
+static bool begin(struct instance *s)
 {
-    const uint32_t given = *count, parameters = l->carried + l->scanned;
+    const size_t count = (size_t)s->from->value_count + 1;
 
-    *count = 0;
-    for (uint32_t i = 0; i < given; i++) {
-        const struct value *in = s->from->inputs[i];
-        struct value *v = operands[i];
-        const bool is_constant = i >= parameters && v->kind == VALUE_CONSTANT;
+    s->to = graph_create();
+    s->values = calloc(count, sizeof *s->values);
+    s->data = calloc(count, sizeof *s->data);
+    s->exact = calloc(count, sizeof *s->exact);
+    s->late = calloc(count, sizeof *s->late);
+    return s->to && s->values && s->data && s->exact && s->late;
+}
+
+static void end(struct instance *s)
+{
+    free(s->values);
+    free(s->data);
+    free(s->exact);
+    free(s->late);
+}
+
+/* Fills the body of a loop's node.  Invariant operands that are constants by now become the body's. */
+static bool fill_body(struct instance *s, const struct loop_body *l, const struct node *n)
+{
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        const struct value *in = s->from->inputs[i], *operand = n->inputs[i].value;
+        struct value *v = s->outer->values[operand->index];
+        const bool scanned = i >= l->carried && i < l->carried + l->scanned, varies = scanned || i < l->carried;
         struct tensor_type type = v->type;
 
-        if (i >= l->carried && i < parameters) {
+        if (varies && v->kind == VALUE_CONSTANT)
+            v = instance_operand(s->outer, n, i);
+        if (scanned) {
             type.rank--;
             memmove(type.dims, type.dims + 1, type.rank * sizeof *type.dims);
         }
-        s->values[in->index] = is_constant ? graph_add_constant(s->to, &type, constant_retain(v->constant))
-                                           : graph_add_input(s->to, in->name, in->name_length, &type);
-        if (!s->values[in->index])
+        s->late[in->index] = !varies && instance_is_late(s->outer, operand);
+        s->values[in->index] = !varies && v->kind == VALUE_CONSTANT
+                                   ? graph_add_constant(s->to, &type, constant_retain(v->constant))
+                                   : graph_add_input(s->to, in->name, in->name_length, &type);
+        if (!v || !s->values[in->index])
             return error_out_of_memory(s->e);
-        if (!is_constant)
-            operands[(*count)++] = v;
+        if (s->values[in->index]->kind == VALUE_INPUT)
+            s->operands[s->operand_count++] = v;
     }
     return add_constants(s) && add_nodes_and_outputs(s);
 }
 
-/* Makes the body of a loop at these sizes, and leaves out of the operands those that it has as constants. */
-static bool loop_call(struct instance *s, struct plain_call *c, struct value **operands)
+/* Makes the body of a loop at these sizes, and its operands, which are not those that it has as constants. */
+static bool loop_call(struct instance *s, const struct node *n, struct plain_call *c, struct value ***operands)
 {
     const struct loop_body *from = c->args.loop.body;
     struct loop_body *l = arena_copy(&s->to->arena, from, sizeof *l);
-    struct instance body = {.from = from->graph, .to = graph_create(), .atoms = s->atoms, .e = s->e};
+    struct instance body = {.from = from->graph, .atoms = s->atoms, .e = s->e, .outer = s};
 
-    body.values = calloc((size_t)from->graph->value_count + 1, sizeof *body.values);
-    body.exact = calloc((size_t)from->graph->value_count + 1, sizeof *body.exact);
-    bool ok = l && body.to && body.values && body.exact;
+    body.operands = arena_array(&s->to->arena, (size_t)n->input_count + from->graph->value_count, sizeof *body.operands);
+    bool ok = begin(&body) && l && body.operands;
     if (ok) { /* the graph that they are of may go before this one does */
         l->scanned_backward = arena_copy(&s->to->arena, from->scanned_backward, from->scanned * sizeof *from->scanned_backward);
         l->stacked_backward = arena_copy(&s->to->arena, from->stacked_backward, from->stacked * sizeof *from->stacked_backward);
@@ -321,15 +341,17 @@ static bool loop_call(struct instance *s, struct plain_call *c, struct value **o
     } else {
         body.to->origin.role = GRAPH_BODY;
         body.to->account = s->to->account;
-        c->args.loop.body = l;
         l->graph = body.to;
-        l->iterations = loop_iterations(from, operands);
         l->next = s->to->loops;
         s->to->loops = l;
-        ok = fill_body(&body, from, operands, &c->input_count);
+        ok = fill_body(&body, from, n);
+        l->iterations = ok ? loop_iterations(from, body.operands) : 0;
+        s->to->origin.differs |= body.to->origin.differs;
+        c->args.loop.body = l;
+        c->input_count = body.operand_count;
+        *operands = body.operands;
     }
-    free(body.values);
-    free(body.exact);
+    end(&body);
     return ok;
 }
 
@@ -346,10 +368,10 @@ static bool add_results(struct instance *s, const struct node *n)
         return (s->values[n->results[0]->index] = add_modulus(s, n)) != NULL;
     if (!plain_call(s, n, &c))
         return false;
-    for (uint32_t i = 0; i < c.input_count; i++)
+    for (uint32_t i = 0; i < c.input_count && n->op != OP_LOOP; i++)
         if (!(inputs[i] = instance_operand(s, n, i)) && n->inputs[i].value)
             return error_out_of_memory(s->e);
-    if (n->op == OP_LOOP && !loop_call(s, &c, inputs))
+    if (n->op == OP_LOOP && !loop_call(s, n, &c, &inputs))
         return false;
     const struct node *made = node_create(s->to, NULL, c.op, n->label, c.input_count, inputs, c.options, &c.args, s->e);
     if (!made || made->result_count != n->result_count)
@@ -516,15 +538,10 @@ static bool add_nodes_and_outputs(struct instance *s)
 
 struct graph *graph_at_sizes(const struct graph *g, const uint32_t *sizes, const struct node *const *alike, struct error *e)
 {
-    struct instance s = {.from = g, .to = graph_create(), .e = e, .alike = alike};
+    struct instance s = {.from = g, .e = e, .alike = alike};
 
     s.atoms = calloc(dims_atom_count(g) + 1, sizeof *s.atoms);
-    s.values = calloc((size_t)g->value_count + 1, sizeof *s.values);
-    s.data = calloc((size_t)g->value_count + 1, sizeof *s.data);
-    s.exact = calloc((size_t)g->value_count + 1, sizeof *s.exact);
-    bool ok = s.to && s.atoms && s.values && s.data && s.exact;
-    if (!g->loops) /* whose bodies take constants from outside */
-        ok = (s.late = calloc((size_t)g->value_count + 1, sizeof *s.late)) && ok;
+    bool ok = begin(&s) && s.atoms;
     if (!ok) {
         error_out_of_memory(e);
     } else {
@@ -540,10 +557,7 @@ struct graph *graph_at_sizes(const struct graph *g, const uint32_t *sizes, const
             error_out_of_memory(e);
     }
     free(s.atoms);
-    free(s.values);
-    free(s.data);
-    free(s.exact);
-    free(s.late);
+    end(&s);
     if (!ok) {
         graph_free(s.to);
         s.to = NULL;

@@ -16,7 +16,7 @@ enum { COMPUTED_MAX = 1 << 12 }; /* bytes that are computed of sizes rather than
 
 bool instance_is_late(const struct instance *s, const struct value *v)
 {
-    return v && s->late && s->late[v->index];
+    return v && s->late[v->index];
 }
 
 static bool has_open_results(const struct node *n)
@@ -40,7 +40,7 @@ void instance_decide(struct instance *s, const struct node *n)
     for (uint32_t i = 0; !open && i < n->result_count; i++)
         bytes += type_bytes(&n->results[i]->type);
     s->computes = n->results[0]->sizes || (late && constant && !open && bytes <= COMPUTED_MAX);
-    s->hides_all = s->late && constant && open;
+    s->hides_all = constant && open;
 }
 
 static bool is_exact(const struct instance *s, const struct value *v)
@@ -140,7 +140,7 @@ void instance_note_late(struct instance *s, const struct node *n)
 
     for (uint32_t i = 0; i < n->input_count; i++)
         late |= instance_is_late(s, n->inputs[i].value);
-    for (uint32_t r = 0; late && s->late && r < n->result_count; r++) {
+    for (uint32_t r = 0; late && r < n->result_count; r++) {
         const struct value *v = n->results[r];
 
         s->late[v->index] = !is_settled(s, v);
@@ -192,6 +192,19 @@ static bool has_same_bytes(const struct value *a, const struct value *b)
     return a->constant->bytes == b->constant->bytes && !memcmp(a->constant->data, b->constant->data, a->constant->bytes);
 }
 
+/* Adds an input for data.  A loop's body has it as an invariant operand. */
+static struct value *add_data(struct instance *s, const struct value *made)
+{
+    struct value *v = graph_add_data((s->outer ? s->outer : s)->to, &made->type, constant_retain(made->constant));
+    char name[24];
+
+    if (!s->outer || !v)
+        return v;
+    s->operands[s->operand_count++] = v;
+    snprintf(name, sizeof name, "data%u", s->to->input_count);
+    return graph_add_input(s->to, name, strlen(name), &made->type);
+}
+
 struct value *instance_data(struct instance *s, const struct value *v)
 {
     const struct value *made = s->values[v->index];
@@ -208,7 +221,7 @@ struct value *instance_data(struct instance *s, const struct value *v)
                 return s->data[v->index] = s->data[((const struct value *)at->item)->index];
             s->to->origin.differs = true;
         }
-    s->data[v->index] = graph_add_data(s->to, &made->type, constant_retain(made->constant));
+    s->data[v->index] = add_data(s, made);
     if (s->data[v->index])
         table_put(&s->known, at, hash, v);
     return s->data[v->index];

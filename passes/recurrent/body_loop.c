@@ -134,6 +134,8 @@ bool body_loop_create(const struct node *n, const struct target *t, struct recur
     body->graph->quantized.format = n->graph->quantized.format;
     l->step[0].graph = body->graph;
     l->step[0].no_library = multiplies_few_rows(body->graph, t);
-    body->graph = NULL;
+    l->step[0].lent = n->graph->origin.plans != NULL;
+    if (!l->step[0].lent)
+        body->graph = NULL;
     return true;
 }

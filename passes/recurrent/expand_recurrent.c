@@ -38,9 +38,9 @@ static struct node *widen(struct graph *g, struct node *n, dtype type)
     return wide;
 }
 
-static bool is_small(const struct target *t, const struct node *n)
+bool recurrent_is_small(const struct node *n)
 {
-    const uint32_t most = target_facts(t)->contraction.float64_multiplies;
+    const uint32_t most = target_facts_everywhere()->contraction.float64_multiplies;
     struct recurrent r;
 
     recurrent_describe(n, &r);
@@ -148,7 +148,7 @@ bool pass_expand_recurrent(struct graph *g, const struct pass_options *o)
             recurrent = widen(g, n, WNNOperandDataType_Float32);
             changed = true;
         }
-        if (recurrent && recurrent->results[0]->type.type == WNNOperandDataType_Float32 && is_small(o->target, recurrent)) {
+        if (recurrent && recurrent->results[0]->type.type == WNNOperandDataType_Float32 && recurrent_is_small(recurrent)) {
             recurrent = widen(g, recurrent, DTYPE_FLOAT64);
             changed = true;
         }

@@ -26,6 +26,8 @@ struct recurrent {
 
 /** Fills *r for a recurrent node. */
 void recurrent_describe(const struct node *n, struct recurrent *r);
+/** Returns whether a step does so little that it is computed in float64. */
+bool recurrent_is_small(const struct node *n);
 
 /** The position of new nodes, and the node that they replace.  The functions below return NULL when memory ran out or an
  * operand is NULL. */
@@ -94,7 +96,8 @@ struct loop_copy {
 
 /** A graph, and the memory of its inputs and outputs.  Inputs that became constants are constants in it. */
 struct loop_graph {
-    struct graph *graph; /* owned */
+    struct graph *graph;
+    bool lent; /* the graph is the outer one's, which plans keep */
     struct loop_operand *inputs, *outputs;
     bool no_library;     /* its matmul and all later nodes are one generated kernel */
     uint32_t copy_count; /* made after the graph has run, in every iteration: the state for the next one */
@@ -121,7 +124,8 @@ struct recurrent_loop {
  * Returns false after an error in *e; l is empty then. */
 bool recurrent_loop_create(const struct node *n, const struct target *t, struct recurrent_loop *l, struct error *e);
 /**
- * Does the same for a loop node (OP_LOOP), of which it takes the body.  There is no graph `before`, and step[0] is the body.
+ * Does the same for a loop node (OP_LOOP), of which it takes the body, or borrows it if plans keep it.  There is no graph
+ * `before`, and step[0] is the body.
  */
 bool body_loop_create(const struct node *n, const struct target *t, struct recurrent_loop *l, struct error *e);
 /** Frees the graphs of a loop. */

@@ -93,6 +93,14 @@ static bool add_output(struct loop_graph *lg, struct value *v, struct loop_opera
     return graph_add_output(lg->graph, name, strlen(name), v);
 }
 
+static void release_whole(void const *data, size_t bytes, void *whole, void *unused)
+{
+    (void)data;
+    (void)bytes;
+    (void)unused;
+    constant_release(whole);
+}
+
 /** Returns the elements of v from `offset` on, as a tensor of that shape in the loop's graph, or NULL if v is NULL. */
 static struct value *import(const struct loop_maker *m, struct loop_graph *lg, const struct value *v, int64_t offset,
                             uint32_t rank, const uint32_t *dims)
@@ -106,8 +114,10 @@ static struct value *import(const struct loop_maker *m, struct loop_graph *lg, c
     offset = bytes_of(m, offset);
     if (v->kind != VALUE_CONSTANT)
         return add_input(lg, &t, (struct loop_operand){.at = bytes_of_value(v, offset, bytes)});
-    c = (size_t)bytes == v->constant->bytes ? constant_retain(v->constant)
-                                            : constant_create((const char *)v->constant->data + offset, (size_t)bytes);
+    c = (size_t)bytes == v->constant->bytes
+            ? constant_retain(v->constant)
+            : constant_lend((const char *)v->constant->data + offset, (size_t)bytes,
+                            (WNNBufferReleaseCallbackInfo){release_whole, constant_retain(v->constant), NULL});
     return graph_add_constant(lg->graph, &t, c);
 }
 
@@ -334,9 +344,9 @@ bool recurrent_loop_create(const struct node *n, const struct target *t, struct 
 
 void recurrent_loop_free(struct recurrent_loop *l)
 {
-    graph_free(l->before.graph);
+    graph_free(l->before.lent ? NULL : l->before.graph);
     for (uint32_t d = 0; d < RECURRENT_DIRECTIONS_MAX; d++)
-        graph_free(l->step[d].graph);
+        graph_free(l->step[d].lent ? NULL : l->step[d].graph);
     arena_free(&l->arena);
     memset(l, 0, sizeof *l);
 }

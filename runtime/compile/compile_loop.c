@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "passes/recurrent/recurrent.h"
+#include "runtime/compile/matching.h"
 
 enum { PROGRAMS_MAX = 1 + RECURRENT_DIRECTIONS_MAX };
 
@@ -82,15 +83,44 @@ static bool compile_programs(struct compiled_loop *l, struct engine *en, const s
             l->program_count++;
             continue;
         }
+        const bool planned = lg->graph->origin.is_clustered;
         if (!compile_for_target(en, lg->no_library ? &alone : t, lg->graph, cancelled, user, &l->programs[i], &own, e))
             return false;
         l->program_count++;
         add_times(times, &own);
         measure(l, i);
-        add_quantized(&l->node->graph->quantized.counts, &lg->graph->quantized.counts);
+        if (!planned)
+            add_quantized(&l->node->graph->quantized.counts, &lg->graph->quantized.counts);
         /* What the program needs it holds itself. */
-        graph_free(lg->graph);
+        graph_free(lg->lent ? NULL : lg->graph);
         lg->graph = NULL;
+    }
+    return true;
+}
+
+/* Gives the graphs of a recurrent node to the graph around it for plans.  If that is a planned one, these were made of the node
+ * with the numbers of its sizes, and the graphs of its plan, which have gone through the passes, replace them. */
+static bool lend_graphs(struct compiled_loop *l, struct error *e)
+{
+    struct graph *g = l->node->graph;
+    const bool planned = loop_part(l->node, 0) != NULL;
+
+    for (uint32_t i = 1 + l->loop.direction_count; l->node->op != OP_LOOP && g->origin.plans && i-- > 0;) {
+        struct loop_graph *lg = graph_of(l, i);
+        struct loop_body *kept = planned ? loop_part(l->node, i) : NULL;
+
+        if (kept && !graphs_join(kept->graph, lg->graph))
+            return error_set(e, WNNStatus_OperationError, "internal error: a loop is not the one that was planned");
+        if (kept) {
+            graph_free(lg->graph);
+        } else if ((kept = arena_alloc(&g->arena, sizeof *kept))) {
+            *kept = (struct loop_body){.graph = lg->graph, .of = l->node, .next = g->loops};
+            g->loops = kept;
+        } else {
+            return error_out_of_memory(e);
+        }
+        lg->graph = kept->graph;
+        lg->lent = true;
     }
     return true;
 }
@@ -105,7 +135,7 @@ struct compiled_loop *loop_compile(struct engine *en, const struct target *t, co
         return error_null_memory(e);
     l->node = n;
     if (!(n->op == OP_LOOP ? body_loop_create(n, t, &l->loop, e) : recurrent_loop_create(n, t, &l->loop, e)) ||
-        !compile_programs(l, en, t, cancelled, user, times, e)) {
+        !lend_graphs(l, e) || !compile_programs(l, en, t, cancelled, user, times, e)) {
         loop_free(l);
         return NULL;
     }

@@ -13,6 +13,30 @@ bool value_is_read(const struct value *v)
     return v->constant && (v->uses || v->kept);
 }
 
+struct loop_body *loop_part(const struct node *n, uint32_t i)
+{
+    struct loop_body *l = n->op == OP_LOOP ? i ? NULL : n->args.loop.body : n->graph->loops;
+
+    while (n->op != OP_LOOP && l && (l->of != n || i--))
+        l = l->next;
+    return l;
+}
+
+static bool same_parts(const struct node *a, const struct node *b)
+{
+    for (uint32_t i = 0;; i++) {
+        const struct loop_body *l = loop_part(a, i), *m = loop_part(b, i);
+
+        if (!l || !m)
+            return l == m;
+        if (l->carried != m->carried || l->scanned != m->scanned || l->stacked != m->stacked || l->stop != m->stop ||
+            (!l->of && (memcmp(l->scanned_backward, m->scanned_backward, l->scanned * sizeof *l->scanned_backward) != 0 ||
+                        memcmp(l->stacked_backward, m->stacked_backward, l->stacked * sizeof *l->stacked_backward) != 0)) ||
+            !graphs_match(l->graph, m->graph))
+            return false;
+    }
+}
+
 static bool same_value(const struct value *a, const struct value *b, const uint32_t *position_a, const uint32_t *position_b)
 {
     return !a || !b ? a == b
@@ -24,7 +48,8 @@ static bool same_node(const struct node *a, const struct node *b, const uint32_t
 {
     if (a->op != b->op || a->input_count != b->input_count || a->result_count != b->result_count || !a->cluster ||
         !b->cluster || a->cluster->index != b->cluster->index || a->cluster->kind != b->cluster->kind ||
-        a->cluster->node_count != b->cluster->node_count || !same_value(a->transformed, b->transformed, position_a, position_b))
+        a->cluster->node_count != b->cluster->node_count || !same_parts(a, b) ||
+        !same_value(a->transformed, b->transformed, position_a, position_b))
         return false;
     for (uint32_t i = 0; i < a->input_count; i++)
         if (!same_value(a->inputs[i].value, b->inputs[i].value, position_a, position_b))
@@ -86,6 +111,19 @@ bool graphs_match(const struct graph *a, const struct graph *b)
     return same;
 }
 
+bool graphs_join(const struct graph *a, const struct graph *b)
+{
+    if (a->input_count != b->input_count || a->origin.data_count != b->origin.data_count || a->output_count != b->output_count)
+        return false;
+    for (uint32_t i = 0; i < b->input_count; i++)
+        if (!type_equal(&a->inputs[i]->type, &b->inputs[i]->type))
+            return false;
+    for (uint32_t i = 0; i < b->output_count; i++)
+        if (!type_equal(&a->outputs[i].value->type, &b->outputs[i].value->type))
+            return false;
+    return true;
+}
+
 /* ---- graphs that have plans ---- */
 
 /* Returns whether all elements of a value are known once the sizes are; `fixed`: whether they are numbers. */
@@ -117,7 +155,7 @@ static bool node_is_fit(const struct graph *g, const struct node *n, const struc
 bool graph_has_plans(const struct graph *g)
 {
     struct dim_number *atoms = calloc((size_t)dims_atom_count(g) + 1, sizeof *atoms);
-    bool fit = atoms && dims_name_count(g) <= PLAN_NAMES_MAX && !g->loops;
+    bool fit = atoms && dims_name_count(g) <= PLAN_NAMES_MAX;
     uint32_t sizes[PLAN_NAMES_MAX], most;
 
     for (uint32_t i = 0; fit && i < dims_name_count(g); i++)
@@ -126,16 +164,23 @@ bool graph_has_plans(const struct graph *g)
         dims_evaluate_atoms(g, sizes, atoms);
     graph_for_each (g, n)
         fit = fit && node_is_fit(g, n, atoms);
+    for (const struct loop_body *l = g->loops; l; l = l->next)
+        graph_for_each (l->graph, n)
+            fit = fit && node_is_fit(g, n, atoms);
     free(atoms);
     return fit;
 }
 
 bool graph_is_plannable(const struct graph *g)
 {
-    if (g->loops || !g->origin.is_clustered)
+    if (!g->origin.is_clustered)
         return false;
+    graph_for_each (g, n)
+        for (uint32_t i = 0; loop_part(n, i); i++)
+            if (!loop_part(n, i)->graph || !graph_is_plannable(loop_part(n, i)->graph))
+                return false;
     for (const struct cluster *c = g->first_cluster; c; c = c->next)
-        if (c->kind != CLUSTER_KERNEL && c->kind != CLUSTER_VIEW)
+        if (c->kind == CLUSTER_LIBRARY)
             return false;
     return true;
 }

@@ -17,6 +17,7 @@
 #include "ir/interpret/at_sizes.h"
 #include "ir/support/array.h"
 #include "ir/support/checked.h"
+#include "passes/recurrent/recurrent.h"
 #include "runtime/compile/matching.h"
 
 enum {
@@ -36,16 +37,28 @@ struct quantity {
 enum { NONE = UINT32_MAX };
 #define PRIME UINT64_C(2147483647)
 
+struct number {
+    uint32_t *place; /* in a graph */
+    bool checked;    /* by inference */
+};
+
+/** What a graph has, in the order in which it is always met. */
+struct walk {
+    uint32_t number_count, constant_count;
+    struct number *numbers;
+    struct constant **constants; /* the graph's */
+    bool ok;                     /* memory has not run out */
+};
+
 struct plan {
     struct graph *g; /* of the first sample */
-    uint32_t sample_count, number_count, constant_count, quantity_count;
+    uint32_t sample_count, quantity_count;
     uint32_t *sizes[SAMPLES_MAX]; /* of the expressions */
     uint32_t *numbers[SAMPLES_MAX];
-    struct constant **constants[SAMPLES_MAX];
-    uint32_t **places;     /* of the numbers in g */
+    struct walk all;
+    bool other_constants;  /* a sample has had others */
     uint32_t *quantity_of; /* by number */
     struct quantity *quantities;
-    bool *checked;                  /* whether inference checks a number */
     struct arena arena;             /* of what follows */
     struct equal_clusters clusters; /* of g, at all sizes */
     bool fits, confirmed;
@@ -71,11 +84,13 @@ static void see_type(struct plans *p, const struct value *v)
             p->seen[v->type.dims[i] & ~DIM_OPEN] = true;
 }
 
-static void see_expressions(struct plans *p)
+static void see_expressions(struct plans *p, const struct graph *g)
 {
-    for (uint32_t i = 0; i < p->named->input_count; i++)
-        see_type(p, p->named->inputs[i]);
-    graph_for_each (p->named, n) {
+    for (uint32_t i = 0; i < g->input_count; i++)
+        see_type(p, g->inputs[i]);
+    for (const struct loop_body *l = g->loops; l; l = l->next)
+        see_expressions(p, l->graph);
+    graph_for_each (g, n) {
         for (uint32_t i = 0; i < n->result_count; i++)
             see_type(p, n->results[i]);
         for (uint32_t i = 1; i < n->input_count && op_is_draft(n->op); i++) {
@@ -100,29 +115,25 @@ struct plans *plans_create(const struct graph *named)
     p->seen = calloc((size_t)p->expression_count + 1, sizeof *p->seen);
     p->allowed = p->seen && graph_has_plans(named) && (p->alike = graph_alike(named));
     if (p->allowed)
-        see_expressions(p);
+        see_expressions(p, named);
     return p;
 }
 
-static void sample_free(struct plan *plan, uint32_t s)
+static void walk_end(struct walk *w)
 {
-    free(plan->sizes[s]);
-    free(plan->numbers[s]);
-    for (uint32_t i = 0; plan->constants[s] && i < plan->constant_count; i++)
-        constant_release(plan->constants[s][i]);
-    free(plan->constants[s]);
-    plan->sizes[s] = plan->numbers[s] = NULL;
-    plan->constants[s] = NULL;
+    free(w->numbers);
+    free(w->constants);
 }
 
 static void plan_free(struct plan *plan)
 {
-    for (uint32_t s = 0; s < SAMPLES_MAX; s++)
-        sample_free(plan, s);
-    free(plan->places);
+    for (uint32_t s = 0; s < plan->sample_count; s++) {
+        free(plan->sizes[s]);
+        free(plan->numbers[s]);
+    }
+    walk_end(&plan->all);
     free(plan->quantity_of);
     free(plan->quantities);
-    free(plan->checked);
     arena_free(&plan->arena);
     graph_free(plan->g);
     free(plan);
@@ -144,51 +155,41 @@ void plans_free(struct plans *p)
 
 /* ---- the numbers of a graph ---- */
 
-struct walk {
-    uint32_t number_count, constant_count;
-    uint32_t **places; /* NULL: they are counted */
-    bool *checked;
-    struct value **constants;
-};
-
 static void walk_numbers(struct walk *w, uint32_t count, const uint32_t *numbers, bool checked)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        if (w->places)
-            w->places[w->number_count] = (uint32_t *)&numbers[i]; /* in the graph's arena */
-        if (w->checked)
-            w->checked[w->number_count] = checked;
-        w->number_count++;
-    }
+    for (uint32_t i = 0; i < count && (w->ok = w->ok && array_extend(&w->numbers, w->number_count, sizeof *w->numbers)); i++)
+        w->numbers[w->number_count++] = (struct number){(uint32_t *)&numbers[i], checked}; /* in the graph's arena */
 }
 
-/* Returns whether inference checks the window of a pooling, which it does where every window position gives a result. */
-static bool checks_window(const struct node *n, const struct attr_info *a)
+/* Returns whether inference checks an attribute: that of the window of a pooling where every window position gives a result. */
+static bool is_checked(const struct node *n, const struct attr_info *a)
 {
     const WNNPool2dOptions *o = n->options;
 
+    if (a->sizes || !strcmp(a->name, "steps"))
+        return true;
     return (n->op == OP_AVERAGE_POOL2D || n->op == OP_MAX_POOL2D || n->op == OP_L2_POOL2D) && o->stridesCount == 2 &&
            o->strides[0] == 1 && o->strides[1] == 1 && !strcmp(a->name, "windowDimensions");
 }
 
 static void walk(struct graph *g, struct walk *w)
 {
-    w->number_count = w->constant_count = 0;
     for (uint32_t i = 0; i < g->input_count; i++)
         walk_numbers(w, g->inputs[i]->type.rank, g->inputs[i]->type.dims, true);
     for (struct value *v = g->first_constant; v; v = v->next_constant)
-        if (value_is_read(v)) {
-            if (w->constants)
-                w->constants[w->constant_count] = v;
-            w->constant_count++;
-        }
+        if (value_is_read(v) && (w->ok = w->ok && array_extend(&w->constants, w->constant_count, sizeof *w->constants)))
+            w->constants[w->constant_count++] = v->constant;
     graph_for_each (g, n) {
         for (uint32_t i = 0; i < n->result_count; i++)
             walk_numbers(w, n->results[i]->type.rank, n->results[i]->type.dims, true);
+        for (uint32_t i = 0; loop_part(n, i); i++) {
+            walk_numbers(w, 1, &loop_part(n, i)->iterations, true);
+            walk(loop_part(n, i)->graph, w);
+        }
         for (const struct attr_info *a = op_infos[n->op].attrs; a->kind != ATTR_NONE; a++)
             if (a->kind == ATTR_U32 || a->kind == ATTR_U32_LIST)
                 walk_numbers(w, (uint32_t)attr_count(a, n->options, &n->args), attr_value(a, n->options, &n->args),
-                             a->sizes || checks_window(n, a));
+                             is_checked(n, a));
     }
 }
 
@@ -230,45 +231,37 @@ static bool same_class(const struct plans *p, const uint32_t *a, const uint32_t 
     return true;
 }
 
+static bool same_constants(const struct constant *a, const struct constant *b)
+{
+    return a == b || (a->bytes == b->bytes && !memcmp(a->data, b->data, a->bytes));
+}
+
 /* Adds g to the samples; sizes is taken over. */
 static bool add_sample(struct plan *plan, struct graph *g, uint32_t *sizes)
 {
     const uint32_t s = plan->sample_count;
-    struct walk w = {0};
-    bool ok;
+    struct walk w = {.ok = true};
+    uint32_t *numbers = NULL;
 
     walk(g, &w);
-    if (s && (w.number_count != plan->number_count || w.constant_count != plan->constant_count)) {
-        free(sizes);
-        return false;
-    }
-    plan->number_count = w.number_count;
-    plan->constant_count = w.constant_count;
-    plan->sizes[s] = sizes;
-    plan->numbers[s] = calloc((size_t)w.number_count + 1, sizeof(uint32_t));
-    plan->constants[s] = calloc((size_t)w.constant_count + 1, sizeof(struct constant *));
-    w.places = calloc((size_t)w.number_count + 1, sizeof *w.places);
-    w.constants = calloc((size_t)w.constant_count + 1, sizeof *w.constants);
-    w.checked = calloc((size_t)w.number_count + 1, sizeof *w.checked);
-    ok = plan->numbers[s] && plan->constants[s] && w.places && w.constants && w.checked;
-    if (ok)
-        walk(g, &w);
-    for (uint32_t i = 0; ok && i < w.number_count; i++)
-        plan->numbers[s][i] = *w.places[i];
-    for (uint32_t i = 0; ok && i < w.constant_count; i++)
-        plan->constants[s][i] = constant_retain(w.constants[i]->constant);
-    if (ok && !s) {
-        plan->places = w.places;
-        plan->checked = w.checked;
+    if (w.ok && (!s || (w.number_count == plan->all.number_count && w.constant_count == plan->all.constant_count)))
+        numbers = calloc((size_t)w.number_count + 1, sizeof *numbers);
+    for (uint32_t i = 0; numbers && i < w.number_count; i++)
+        numbers[i] = *w.numbers[i].place;
+    for (uint32_t i = 0; numbers && s && i < w.constant_count; i++)
+        plan->other_constants |= !same_constants(plan->all.constants[i], w.constants[i]);
+    if (numbers) {
+        plan->numbers[s] = numbers;
+        plan->sizes[s] = sizes;
+        plan->sample_count++;
     } else {
-        free(w.checked);
-        free(w.places);
+        free(sizes);
     }
-    free(w.constants);
-    plan->sample_count += ok;
-    if (!ok)
-        sample_free(plan, s);
-    return ok;
+    if (numbers && !s)
+        plan->all = w;
+    else
+        walk_end(&w);
+    return numbers != NULL;
 }
 
 /* ---- expressions of numbers ---- */
@@ -358,7 +351,7 @@ static bool find_quantity(const struct plans *p, const struct plan *plan, struct
 
 static bool find_numbers(const struct plans *p, struct plan *plan)
 {
-    for (uint32_t i = 0; i < plan->number_count; i++) {
+    for (uint32_t i = 0; i < plan->all.number_count; i++) {
         struct quantity q = {.a = NONE};
         uint32_t k = 0;
 
@@ -368,7 +361,7 @@ static bool find_numbers(const struct plans *p, struct plan *plan)
             plan->quantity_of[i] = NONE;
             continue;
         }
-        if (!plan->checked[i])
+        if (!plan->all.numbers[i].checked)
             return false;
         while (k < plan->quantity_count && memcmp(plan->quantities[k].values, q.values, sizeof q.values) != 0)
             k++;
@@ -384,32 +377,13 @@ static bool find_numbers(const struct plans *p, struct plan *plan)
     return true;
 }
 
-/* ---- constants ---- */
-
-static bool same_constants(const struct constant *a, const struct constant *b)
-{
-    return a == b || (a->bytes == b->bytes && !memcmp(a->data, b->data, a->bytes));
-}
-
-/* Returns whether the constants of a sample are those of the first one. */
-static bool has_constants(const struct plan *plan, uint32_t s)
-{
-    for (uint32_t c = 0; c < plan->constant_count; c++)
-        if (!same_constants(plan->constants[0][c], plan->constants[s][c]))
-            return false;
-    return true;
-}
-
 /* Finds expressions for all numbers, as far as the samples tell. */
 static bool find_all(const struct plans *p, struct plan *plan)
 {
     plan->quantity_count = 0;
-    for (uint32_t s = 1; s < plan->sample_count; s++)
-        if (!has_constants(plan, s))
-            return false;
     if (!plan->quantity_of)
-        plan->quantity_of = calloc((size_t)plan->number_count + 1, sizeof *plan->quantity_of);
-    return plan->quantity_of && find_numbers(p, plan);
+        plan->quantity_of = calloc((size_t)plan->all.number_count + 1, sizeof *plan->quantity_of);
+    return !plan->other_constants && plan->quantity_of && find_numbers(p, plan);
 }
 
 /* ---- using a plan ---- */
@@ -494,9 +468,9 @@ static bool guards_hold(const struct plans *p, const struct plan *plan, const ui
 /* Finds the clusters that are equal at all sizes, whose numbers are the same quantities: these are in the place of numbers. */
 static bool find_equal(struct plan *plan)
 {
-    for (uint32_t i = 0; i < plan->number_count; i++)
+    for (uint32_t i = 0; i < plan->all.number_count; i++)
         if (plan->quantity_of[i] != NONE)
-            *plan->places[i] = DIM_OPEN | plan->quantity_of[i];
+            *plan->all.numbers[i].place = DIM_OPEN | plan->quantity_of[i];
     if (equal_clusters_find(plan->g, &plan->arena, &plan->clusters))
         return true;
     arena_free(&plan->arena);
@@ -504,12 +478,23 @@ static bool find_equal(struct plan *plan)
     return false;
 }
 
-/* Returns whether inference gives the types that the numbers say, which it does of equal clusters if it does of one. */
+static bool parts_hold(const struct node *n)
+{
+    for (uint32_t i = 0; loop_part(n, i); i++)
+        graph_for_each (loop_part(n, i)->graph, m)
+            if (!node_verify_types(m))
+                return false;
+    return !loop_part(n, 0) || n->op == OP_LOOP || (n->results[0]->type.type == DTYPE_FLOAT64) == recurrent_is_small(n);
+}
+
+/* Returns whether inference gives the types that the numbers say, which it does of equal clusters if it does of one, and
+ * recurrent nodes are computed as they would be without a plan. */
 static bool types_hold(const struct plan *plan)
 {
     for (uint32_t i = 0; i < plan->g->cluster_count; i++)
-        for (uint32_t n = 0; !plan->clusters.like[i] && n < plan->clusters.nodes[i].count; n++)
-            if (!node_verify_types(plan->clusters.nodes[i].nodes[n]))
+        for (uint32_t n = 0; n < plan->clusters.nodes[i].count; n++)
+            if ((!plan->clusters.like[i] && !node_verify_types(plan->clusters.nodes[i].nodes[n])) ||
+                !parts_hold(plan->clusters.nodes[i].nodes[n]))
                 return false;
     return true;
 }
@@ -522,25 +507,11 @@ static bool set_numbers(struct plan *plan, const uint32_t *sizes)
 
     for (uint32_t k = 0; ok && k < plan->quantity_count; k++)
         ok = evaluate(&plan->quantities[k], sizes, &values[k]) && values[k] >= 0 && values[k] <= ELEMENT_COUNT_MAX;
-    for (uint32_t i = 0; ok && i < plan->number_count; i++)
+    for (uint32_t i = 0; ok && i < plan->all.number_count; i++)
         if (plan->quantity_of[i] != NONE)
-            *plan->places[i] = (uint32_t)values[plan->quantity_of[i]];
+            *plan->all.numbers[i].place = (uint32_t)values[plan->quantity_of[i]];
     free(values);
     return ok;
-}
-
-/* Returns whether inputs and outputs have the types that those of g have. */
-static bool same_interface(const struct graph *planned, const struct graph *g)
-{
-    if (planned->input_count != g->input_count || planned->origin.data_count != g->origin.data_count)
-        return false;
-    for (uint32_t i = 0; i < g->input_count; i++)
-        if (!type_equal(&planned->inputs[i]->type, &g->inputs[i]->type))
-            return false;
-    for (uint32_t i = 0; i < g->output_count; i++)
-        if (!type_equal(&planned->outputs[i].value->type, &g->outputs[i].value->type))
-            return false;
-    return true;
 }
 
 /* Gives the planned graph what g has as data. */
@@ -566,7 +537,7 @@ static struct graph *take(struct plans *p, const uint32_t *sizes, const uint32_t
             continue;
         if (!valid && !(valid = graph_at_sizes(p->named, sizes, p->alike, &ignored)))
             break;
-        if (!valid->origin.differs && set_numbers(i, all) && types_hold(i) && same_interface(i->g, valid))
+        if (!valid->origin.differs && set_numbers(i, all) && types_hold(i) && graphs_join(i->g, valid))
             planned = i->g;
     }
     if (planned) {
@@ -615,14 +586,14 @@ static bool predicted(struct plan *plan)
     const uint32_t last = plan->sample_count - 1, *sizes = plan->sizes[last];
     int64_t x;
 
-    for (uint32_t i = 0; i < plan->number_count; i++) {
+    for (uint32_t i = 0; i < plan->all.number_count; i++) {
         const uint32_t q = plan->quantity_of[i];
 
         if (q == NONE ? plan->numbers[last][i] != plan->numbers[0][i]
                       : !evaluate(&plan->quantities[q], sizes, &x) || x != plan->numbers[last][i])
             return false;
     }
-    return has_constants(plan, last);
+    return !plan->other_constants;
 }
 
 static void learn_more(struct plans *p, struct plan *plan, struct graph *g, uint32_t *sizes)

@@ -11,8 +11,9 @@
  * paddings, must not change.  Sizes that are 1, and few or many, are classes; expressions that had equal sizes in all graphs
  * that were compared, or always the same, must have that again; and linear relations of names must hold again that held in all
  * of them.  Inference checks each graph, and the one that the program made, of which it checks one of equal nodes
- * (graph_alike); inputs and outputs must have the types that they have without a plan.  Kernels are made and verified at each
- * size as ever.
+ * (graph_alike); inputs and outputs must have the types that they have without a plan.  Bodies of loops, and the graphs that a
+ * recurrent node is compiled of (loop_part), are parts of a plan like the graph around them.  Kernels are made and verified at
+ * each size as ever.
  */
 #pragma once
 

@@ -64,7 +64,7 @@ static WNNOperand attention(WNNGraphBuilder b, WNNOperand x)
 
 /**
  * Returns a loop over the steps of x, then an lstm over them.  The number of steps is 0 where it has a name.  The body takes
- * sizes of a shape from before the loop, and of its own operands.
+ * sizes of a shape from before the loop, and of its own operands, and computes with both.
  */
 static WNNOperand recurrences(WNNGraphBuilder b, WNNOperand x)
 {
@@ -88,6 +88,9 @@ static WNNOperand recurrences(WNNGraphBuilder b, WNNOperand x)
     next = wnnGraphBuilderReshapeDynamic(b, next, halves, NULL);
     next = wnnGraphBuilderSub(b, next, wnnGraphBuilderReduceMean(b, next, &kept), NULL);
     next = wnnGraphBuilderReshapeDynamic(b, next, wnnGraphBuilderShape(b, p[1], NULL), NULL);
+    WNNOperand inside = wnnGraphBuilderSlice(b, wnnGraphBuilderShape(b, p[1], NULL), 1, &zero, 1, &one, NULL);
+    next = wnnGraphBuilderDiv(b, next, wnnGraphBuilderCast(b, inside, WNNOperandDataType_Float32, NULL), NULL);
+    next = wnnGraphBuilderMul(b, next, wnnGraphBuilderCast(b, batch, WNNOperandDataType_Float32, NULL), NULL);
     each.operand = next;
     assert_success(wnnGraphBuilderEndLoop(b, WNN_STR("loop"), 1, &next, 1, &each, out));
     for (int i = 0; i < 32 * 8; i++)

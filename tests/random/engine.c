@@ -138,7 +138,14 @@ static WNNMethodValue item_value(const struct attr_info *a, const void *at)
     return (WNNMethodValue){WNNMethodValueKind_None, {NULL}};
 }
 
-static WNNStatus set_attr(WNNMethodCall call, const struct attr_info *a, const struct node *n, size_t *place)
+/* Returns a number of iterations, or 0 if the slices have a name for it. */
+static uint32_t unless_named(uint32_t iterations, WNNOperand slices)
+{
+    return wnnOperandGetDimensionName(slices, 0).length ? 0 : iterations;
+}
+
+static WNNStatus set_attr(WNNMethodCall call, const struct attr_info *a, const struct node *n, const WNNOperand *operands,
+                          size_t *place)
 {
     const char *at = attr_value(a, n->options, &n->args);
     size_t count = attr_count(a, n->options, &n->args);
@@ -146,6 +153,8 @@ static WNNStatus set_attr(WNNMethodCall call, const struct attr_info *a, const s
 
     for (size_t i = 0; i < count; i++)
         items[i] = item_value(a, at + i * 4);
+    if (!strcmp(a->name, "steps"))
+        items[0] = wnnMethodValueNumber(wnnNumber(unless_named(n->args.lstm.steps, operands[n->inputs[0].value->index])));
     value = attr_is_list(a) ? wnnMethodValueList(count, items) : items[0];
     if (attr_is_list(a) && !at && !a->positional)
         value.kind = WNNMethodValueKind_None;
@@ -193,7 +202,7 @@ static bool call_node(WNNGraphBuilder builder, const struct node *n, WNNOperand 
         random_die("wnnMethodCallCreate");
     WNNStatus status = set_operands(call, n, operands, &place);
     for (const struct attr_info *a = op_infos[n->op].attrs; !status && a->kind != ATTR_NONE; a++)
-        status = set_attr(call, a, n, &place);
+        status = set_attr(call, a, n, operands, &place);
     if (!status)
         status = wnnMethodCallOption(call, WNN_STR("label"), wnnMethodValueString(WNN_STR(n->label)), false);
     if (!status)
@@ -266,7 +275,8 @@ static bool call_loop(WNNGraphBuilder builder, const struct node *n, WNNOperand 
             inner[body->inputs[i]->index] = operand;
     }
     WNNOperand *parameters = random_alloc(parameter_count, sizeof *parameters);
-    WNNStatus status = wnnGraphBuilderBeginLoop(builder, l->iterations, l->carried, ends, l->scanned, slices, parameters);
+    const uint32_t iterations = l->scanned ? unless_named(l->iterations, slices[0].operand) : l->iterations;
+    WNNStatus status = wnnGraphBuilderBeginLoop(builder, iterations, l->carried, ends, l->scanned, slices, parameters);
     for (uint32_t i = 0; !status && i < parameter_count; i++)
         inner[body->inputs[i]->index] = parameters[i];
     for (const struct value *v = body->first_constant; !status && v; v = v->next_constant)
@@ -443,7 +453,7 @@ static void plan_others(WNNGraph graph, const struct names *names)
 /* Builds in a context and computes; the second time the arena holds what the first one left.  other: against `outputs`. */
 static bool run_in(WNNContext context, const struct sample *s, bool named, void **outputs, bool other, struct error *e)
 {
-    struct names names = {.used = named && !s->g->loops}; /* which loops do not have */
+    struct names names = {.used = named};
     WNNOperand *operands = random_alloc(s->g->value_count, sizeof *operands);
     WNNGraphBuilder builder = NULL;
     WNNGraph graph = NULL;
