@@ -29,7 +29,8 @@ static const struct range_row {
     {"unet", "width", 96, 320, 32, {NULL}}, {"", "height", 96, 320, 1, {NULL}},
     {"", "width", 96, 320, 1, {NULL}},      {"", "length", 1, 300, 1, {NULL}},
     {"", "sequence", 1, 512, 1, {NULL}},    {"", "past", 1, 512, 1, {NULL}},
-    {"", "frames", 100, 3000, 1, {NULL}},   {"", "total", 0, 0, 0, {"past", "sequence"}},
+    {"", "frames", 100, 3000, 1, {NULL}},   {"", "steps", 1, 500, 1, {NULL}},
+    {"", "total", 0, 0, 0, {"past", "sequence"}},
 };
 
 /** Holds a network, its names, and the sizes they have in this turn. */
