@@ -252,6 +252,16 @@ dim_expr dims_of(struct graph *g, uint32_t dim)
     return dim == DIM_NONE ? DIM_NONE : dim_is_open(dim) ? dim & ~DIM_OPEN : dims_constant(g, dim);
 }
 
+bool dims_is_linear(const struct graph *g, dim_expr e)
+{
+    const struct expression *x = expression(g, e);
+
+    for (uint32_t i = 0; i < x->count; i++)
+        if (x->terms[i].degree > 1 || (x->terms[i].degree && g->dims->atoms[x->terms[i].atoms[0]].kind != ATOM_NAME))
+            return false;
+    return true;
+}
+
 bool dims_is_constant(const struct graph *g, dim_expr e, int64_t *value)
 {
     const struct expression *x = expression(g, e);

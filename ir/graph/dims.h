@@ -70,6 +70,8 @@ dim_expr dims_extreme(struct graph *g, dim_expr a, dim_expr b, bool greater);
 dim_expr dims_unknown(struct graph *g, int64_t least, int64_t most);
 /** Returns whether an expression is a number, and which. */
 bool dims_is_constant(const struct graph *g, dim_expr e, int64_t *value);
+/** Returns whether an expression is a sum of names with factors, and a number. */
+bool dims_is_linear(const struct graph *g, dim_expr e);
 
 /** Finds the bounds of an expression, which are equal for a number. */
 void dims_range(const struct graph *g, dim_expr e, int64_t *least, int64_t *most);

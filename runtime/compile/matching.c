@@ -140,13 +140,15 @@ static bool is_known(const struct graph *g, const struct value *v, const struct 
 }
 
 /* Returns whether a node of a named graph is fit for plans: inference holds the sizes that it takes from values against the
- * type of its result.  Those of a pad's end are, since its beginning is the same at all sizes. */
+ * type of its result.  Those of a pad's end are, since its beginning is the same at all sizes; plans care for starts of slices.
+ */
 static bool node_is_fit(const struct graph *g, const struct node *n, const struct dim_number *atoms)
 {
     for (uint32_t i = 1; i < n->input_count && op_is_draft(n->op) && !n->results[0]->sizes; i++) {
         const struct operand_info *operand = op_operand(n->op, i);
 
-        if (operand->types == DT_SIZES && n->inputs[i].value && !is_known(g, n->inputs[i].value, atoms, !operand->sizes))
+        if (operand->types == DT_SIZES && n->inputs[i].value &&
+            !is_known(g, n->inputs[i].value, atoms, !operand->sizes && n->op != OP_SLICE_DYNAMIC))
             return false;
     }
     return true;

@@ -33,13 +33,20 @@ struct quantity {
     uint32_t values[SAMPLES_MAX]; /* in the samples */
     uint32_t a, b;
     int64_t factor, divisor, more;
+    bool linear;
 };
 enum { NONE = UINT32_MAX };
 #define PRIME UINT64_C(2147483647)
 
+enum number_kind {
+    NUMBER_FIXED,
+    NUMBER_LINEAR, /* in the names, as passes only add such numbers: linear expressions that agree in the samples are equal */
+    NUMBER_CHECKED /* by inference */
+};
+
 struct number {
     uint32_t *place; /* in a graph */
-    bool checked;    /* by inference */
+    enum number_kind kind;
 };
 
 /** What a graph has, in the order in which it is always met. */
@@ -57,7 +64,7 @@ struct plan {
     uint32_t *numbers[SAMPLES_MAX];
     struct walk all;
     bool other_constants;  /* a sample has had others */
-    uint32_t *quantity_of; /* by number */
+    uint32_t *quantity_of; /* by number, and after those by expression at which slices start */
     struct quantity *quantities;
     struct arena arena;             /* of what follows */
     struct equal_clusters clusters; /* of g, at all sizes */
@@ -71,6 +78,7 @@ struct plans {
     uint32_t expression_count, plan_count;
     const struct node **alike; /* of the named graph */
     bool *seen;                /* expressions that passes meet: dimensions of values, and elements of lists of sizes */
+    bool *linear, *starts;     /* expressions that are linear in names, and those at which slices start */
     bool allowed;
     struct plan *first;
 };
@@ -96,8 +104,10 @@ static void see_expressions(struct plans *p, const struct graph *g)
         for (uint32_t i = 1; i < n->input_count && op_is_draft(n->op); i++) {
             const struct value *v = n->inputs[i].value;
 
-            for (int64_t k = 0; v && v->sizes && k < type_elements(&v->type); k++)
+            for (int64_t k = 0; v && v->sizes && k < type_elements(&v->type); k++) {
                 p->seen[v->sizes[k]] = true;
+                p->starts[v->sizes[k]] |= n->op == OP_SLICE_DYNAMIC && i == 1;
+            }
         }
     }
 }
@@ -113,7 +123,11 @@ struct plans *plans_create(const struct graph *named)
     p->named = named;
     p->expression_count = dims_expression_count(named);
     p->seen = calloc((size_t)p->expression_count + 1, sizeof *p->seen);
-    p->allowed = p->seen && graph_has_plans(named) && (p->alike = graph_alike(named));
+    p->linear = calloc((size_t)p->expression_count + 1, sizeof *p->linear);
+    p->starts = calloc((size_t)p->expression_count + 1, sizeof *p->starts);
+    for (uint32_t i = 0; p->linear && i < p->expression_count; i++)
+        p->linear[i] = dims_is_linear(named, i);
+    p->allowed = p->seen && p->linear && p->starts && graph_has_plans(named) && (p->alike = graph_alike(named));
     if (p->allowed)
         see_expressions(p, named);
     return p;
@@ -150,46 +164,52 @@ void plans_free(struct plans *p)
     pthread_mutex_destroy(&p->lock);
     free(p->alike);
     free(p->seen);
+    free(p->linear);
+    free(p->starts);
     free(p);
 }
 
 /* ---- the numbers of a graph ---- */
 
-static void walk_numbers(struct walk *w, uint32_t count, const uint32_t *numbers, bool checked)
+static void walk_numbers(struct walk *w, uint32_t count, const uint32_t *numbers, enum number_kind kind)
 {
     for (uint32_t i = 0; i < count && (w->ok = w->ok && array_extend(&w->numbers, w->number_count, sizeof *w->numbers)); i++)
-        w->numbers[w->number_count++] = (struct number){(uint32_t *)&numbers[i], checked}; /* in the graph's arena */
+        w->numbers[w->number_count++] = (struct number){(uint32_t *)&numbers[i], kind}; /* in the graph's arena */
 }
 
-/* Returns whether inference checks an attribute: that of the window of a pooling where every window position gives a result. */
-static bool is_checked(const struct node *n, const struct attr_info *a)
+/* Returns the kind of an attribute's numbers.  Inference checks the window of a pooling where every window position gives a
+ * result. */
+static enum number_kind kind_of(const struct node *n, const struct attr_info *a)
 {
     const WNNPool2dOptions *o = n->options;
 
-    if (a->sizes || !strcmp(a->name, "steps"))
-        return true;
-    return (n->op == OP_AVERAGE_POOL2D || n->op == OP_MAX_POOL2D || n->op == OP_L2_POOL2D) && o->stridesCount == 2 &&
-           o->strides[0] == 1 && o->strides[1] == 1 && !strcmp(a->name, "windowDimensions");
+    if (n->op == OP_SLICE && !strcmp(a->name, "starts"))
+        return NUMBER_LINEAR;
+    return a->sizes || !strcmp(a->name, "steps") ||
+                   ((n->op == OP_AVERAGE_POOL2D || n->op == OP_MAX_POOL2D || n->op == OP_L2_POOL2D) && o->stridesCount == 2 &&
+                    o->strides[0] == 1 && o->strides[1] == 1 && !strcmp(a->name, "windowDimensions"))
+               ? NUMBER_CHECKED
+               : NUMBER_FIXED;
 }
 
 static void walk(struct graph *g, struct walk *w)
 {
     for (uint32_t i = 0; i < g->input_count; i++)
-        walk_numbers(w, g->inputs[i]->type.rank, g->inputs[i]->type.dims, true);
+        walk_numbers(w, g->inputs[i]->type.rank, g->inputs[i]->type.dims, NUMBER_CHECKED);
     for (struct value *v = g->first_constant; v; v = v->next_constant)
         if (value_is_read(v) && (w->ok = w->ok && array_extend(&w->constants, w->constant_count, sizeof *w->constants)))
             w->constants[w->constant_count++] = v->constant;
     graph_for_each (g, n) {
         for (uint32_t i = 0; i < n->result_count; i++)
-            walk_numbers(w, n->results[i]->type.rank, n->results[i]->type.dims, true);
+            walk_numbers(w, n->results[i]->type.rank, n->results[i]->type.dims, NUMBER_CHECKED);
         for (uint32_t i = 0; loop_part(n, i); i++) {
-            walk_numbers(w, 1, &loop_part(n, i)->iterations, true);
+            walk_numbers(w, 1, &loop_part(n, i)->iterations, NUMBER_CHECKED);
             walk(loop_part(n, i)->graph, w);
         }
         for (const struct attr_info *a = op_infos[n->op].attrs; a->kind != ATTR_NONE; a++)
             if (a->kind == ATTR_U32 || a->kind == ATTR_U32_LIST)
                 walk_numbers(w, (uint32_t)attr_count(a, n->options, &n->args), attr_value(a, n->options, &n->args),
-                             is_checked(n, a));
+                             kind_of(n, a));
     }
 }
 
@@ -322,56 +342,65 @@ static bool try_expressions(const struct plan *plan, struct quantity *q, uint32_
     return q->factor <= FACTOR_MAX && q->divisor <= FACTOR_MAX && agrees(plan, q, plan->sample_count);
 }
 
+/* Returns whether an expression may be part of the quantity: the guards compare those that are seen alone. */
+static bool may_be(const struct plans *p, const struct quantity *q, uint32_t e)
+{
+    return p->seen[e] && (p->linear[e] || !q->linear);
+}
+
 static bool find_quantity(const struct plans *p, const struct plan *plan, struct quantity *q)
 {
     const uint32_t count = p->expression_count;
 
-    /* Of seen ones alone: the guards compare these. */
-    if (is_fixed(q->values, plan->sample_count)) {
-        *q = (struct quantity){.a = NONE, .b = NONE, .divisor = 1, .more = q->values[0]};
-        for (uint32_t s = 0; s < plan->sample_count; s++)
-            q->values[s] = (uint32_t)q->more;
-        return true;
-    }
     for (uint32_t a = 0; a < count; a++)
-        if (p->seen[a] && plan->sizes[0][a] == q->values[0] && try_expressions(plan, q, a, NONE, false))
+        if (may_be(p, q, a) && plan->sizes[0][a] == q->values[0] && try_expressions(plan, q, a, NONE, false))
             return true;
     for (uint32_t a = 0; a < count; a++)
-        if (p->seen[a] && try_expressions(plan, q, a, NONE, false))
+        if (may_be(p, q, a) && try_expressions(plan, q, a, NONE, false))
             return true;
     for (uint32_t a = 0; a < count; a++)
-        if (p->seen[a] && try_expressions(plan, q, a, NONE, true))
+        if (may_be(p, q, a) && try_expressions(plan, q, a, NONE, true))
             return true;
-    for (uint32_t a = 0; a < count; a++)
+    for (uint32_t a = 0; a < count && !q->linear; a++)
         for (uint32_t b = a; b < count; b++)
             if (p->seen[a] && p->seen[b] && try_expressions(plan, q, a, b, false))
                 return true;
     return false;
 }
 
+/* Finds the quantity that has these values, or none if they are fixed.  Returns false if there is none of that kind. */
+static bool find_number(const struct plans *p, struct plan *plan, struct quantity q, enum number_kind kind, uint32_t *number)
+{
+    uint32_t k = 0;
+
+    *number = NONE;
+    if (is_fixed(q.values, plan->sample_count))
+        return true;
+    if (kind == NUMBER_FIXED)
+        return false;
+    q.linear = kind == NUMBER_LINEAR;
+    while (k < plan->quantity_count &&
+           (plan->quantities[k].linear != q.linear || memcmp(plan->quantities[k].values, q.values, sizeof q.values) != 0))
+        k++;
+    *number = k;
+    if (k < plan->quantity_count)
+        return true;
+    if (!array_extend(&plan->quantities, k, sizeof q))
+        return false;
+    plan->quantities[plan->quantity_count++] = q;
+    return find_quantity(p, plan, &plan->quantities[k]);
+}
+
 static bool find_numbers(const struct plans *p, struct plan *plan)
 {
-    for (uint32_t i = 0; i < plan->all.number_count; i++) {
+    for (uint32_t i = 0; i < plan->all.number_count + p->expression_count; i++) {
+        const uint32_t e = i - plan->all.number_count;
+        const bool is_start = i >= plan->all.number_count;
         struct quantity q = {.a = NONE};
-        uint32_t k = 0;
 
         for (uint32_t s = 0; s < plan->sample_count; s++)
-            q.values[s] = plan->numbers[s][i];
-        if (is_fixed(q.values, plan->sample_count)) {
-            plan->quantity_of[i] = NONE;
-            continue;
-        }
-        if (!plan->all.numbers[i].checked)
-            return false;
-        while (k < plan->quantity_count && memcmp(plan->quantities[k].values, q.values, sizeof q.values) != 0)
-            k++;
-        plan->quantity_of[i] = k;
-        if (k < plan->quantity_count)
-            continue;
-        if (!array_extend(&plan->quantities, k, sizeof q))
-            return false;
-        plan->quantities[plan->quantity_count++] = q;
-        if (!find_quantity(p, plan, &plan->quantities[k]))
+            q.values[s] = is_start ? p->starts[e] ? plan->sizes[s][e] : 0 : plan->numbers[s][i];
+        if (!find_number(p, plan, q, is_start ? NUMBER_LINEAR : plan->all.numbers[i].kind, &plan->quantity_of[i]))
             return false;
     }
     return true;
@@ -382,7 +411,7 @@ static bool find_all(const struct plans *p, struct plan *plan)
 {
     plan->quantity_count = 0;
     if (!plan->quantity_of)
-        plan->quantity_of = calloc((size_t)plan->all.number_count + 1, sizeof *plan->quantity_of);
+        plan->quantity_of = calloc((size_t)plan->all.number_count + p->expression_count + 1, sizeof *plan->quantity_of);
     return !plan->other_constants && plan->quantity_of && find_numbers(p, plan);
 }
 
@@ -499,9 +528,24 @@ static bool types_hold(const struct plan *plan)
     return true;
 }
 
+/* Returns whether slices start at what is said to be linear. */
+static bool starts_hold(const struct plans *p, const struct plan *plan, const uint32_t *sizes)
+{
+    int64_t x;
+
+    for (uint32_t e = 0; e < p->expression_count; e++) {
+        const uint32_t k = plan->quantity_of[plan->all.number_count + e];
+
+        if (k != NONE && (!evaluate(&plan->quantities[k], sizes, &x) || x != sizes[e]))
+            return false;
+    }
+    return true;
+}
+
 /* Puts the numbers for these sizes into the graph. */
 static bool set_numbers(struct plan *plan, const uint32_t *sizes)
 {
+
     int64_t *values = calloc((size_t)plan->quantity_count + 1, sizeof *values);
     bool ok = values != NULL;
 
@@ -537,7 +581,8 @@ static struct graph *take(struct plans *p, const uint32_t *sizes, const uint32_t
             continue;
         if (!valid && !(valid = graph_at_sizes(p->named, sizes, p->alike, &ignored)))
             break;
-        if (!valid->origin.differs && set_numbers(i, all) && types_hold(i) && graphs_join(i->g, valid))
+        if (!valid->origin.differs && starts_hold(p, i, all) && set_numbers(i, all) && types_hold(i) &&
+            graphs_join(i->g, valid))
             planned = i->g;
     }
     if (planned) {
@@ -600,7 +645,7 @@ static void learn_more(struct plans *p, struct plan *plan, struct graph *g, uint
 {
     const bool expected = plan->fits && guards_hold(p, plan, sizes);
 
-    if (plan->sample_count == SAMPLES_MAX) { /* further ones tell little */
+    if (plan->sample_count == SAMPLES_MAX || (plan->confirmed && !starts_hold(p, plan, sizes))) { /* it tells little */
         free(sizes);
         return;
     }
