@@ -20,7 +20,6 @@ import typing
 
 import numpy
 
-CHAINS = 8  # ir/target/target.c
 FEATURES = ["call", "matrix", "product", "ragged", "window", "near", "far"]
 WAYS = ("library", "packed", "unpacked")
 
@@ -115,7 +114,7 @@ def features(case, far_bytes):
     """Returns the counts of runtime/engine/onednn/onednn_choose.c, of which struct contraction_prices has the units."""
     kib = (1 if case.constant else case.batch) * case.inner * case.columns * 4 / 1024
     products = case.batch * case.rows * case.inner * case.columns / 1e3
-    ragged = products * max(1, CHAINS / case.rows) if case.columns % 16 else 0
+    ragged = products if case.columns % 16 else 0
     windows = products / case.channels if case.channels < case.inner else 0
     return [1, case.batch, products, ragged, windows, *((0, kib) if kib * 1024 > far_bytes else (kib, 0))]
 

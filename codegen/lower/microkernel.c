@@ -310,29 +310,21 @@ struct nest_at {
     uint32_t r;
 };
 
-static void nest_body(struct emitter *e, const struct context *cx, void *user)
+/* Does the steps of a loop over a REDUCED variable; in the innermost one they take turns, each with its own sums. */
+static void steps_loop(struct emitter *e, const struct context *cx, const struct nest_at *at, V first, V end)
 {
-    struct nest_at *at = user;
-    inner(e, cx, at->sums, at->r + 1);
-}
+    const int64_t chains = at->r + 1 == e->k->reduced_count ? e->s->tile.chains : 1;
+    V value = loop_for_begin(e->m.b, first, end, LOOP_AT_LEAST_ONCE);
 
-/* Does the steps of the innermost loop whose number is a multiple of the chains, and the next ones, each with its own sums. */
-static void chains_body(struct emitter *e, const struct context *cx, void *user)
-{
-    struct nest_at *at = user;
-    const struct build *m = &e->m;
-    const uint32_t var = e->k->parallel_count + at->r, level = e->info.point_level + at->r;
-    const int64_t chains = e->s->tile.chains;
-
-    V first = op_mul(m, e->frame.var_value[var], const_index(m, chains));
     for (int64_t i = 0; i < chains; i++) {
-        V number = i ? op_add(m, first, const_index(m, i)) : first;
-        frame_open(&e->frame, level + 1);
-        e->frame.var_value[var] = number;
+        V number = i ? op_add(&e->m, value, const_index(&e->m, i)) : value;
+        frame_open(&e->frame, e->info.point_level + at->r + 1);
+        e->frame.var_value[e->k->parallel_count + at->r] = number;
         at->sums->chain = (uint32_t)i;
         inner(e, cx, at->sums, at->r + 1);
     }
     at->sums->chain = 0;
+    loop_for_end(e->m.b, const_index(&e->m, chains));
 }
 
 static void block_body(struct emitter *e, const struct context *cx, void *user)
@@ -342,14 +334,14 @@ static void block_body(struct emitter *e, const struct context *cx, void *user)
     add_partial_sums(e, cx, at->sums);
 }
 
-static void split_loop(struct emitter *e, const struct context *cx, struct nest_at *at, uint32_t var, V size)
+static void split_loop(struct emitter *e, const struct context *cx, const struct nest_at *at, V size)
 {
     const struct build *m = &e->m;
     V steps = number_value(e, e->info.numbers.count - 1);
     V first = loop_for_begin(m->b, const_index(m, 0), size, LOOP_AT_LEAST_ONCE);
     V high = op_smin(m, op_add(m, first, steps), size);
 
-    loop_variable(e, cx, e->info.point_level + at->r + 1, var, first, high, nest_body, at);
+    steps_loop(e, cx, at, first, high);
     add_partial_sums(e, cx, at->sums);
     loop_for_end(m->b, steps);
 }
@@ -385,16 +377,12 @@ static void nest(struct emitter *e, const struct context *cx, struct sums *t, ui
     }
     struct nest_at at = {t, r};
     frame_enter(&e->frame, level, NULL);
-    if (r == e->s->tile.split && e->s->tile.split_steps == 1) {
+    if (r == e->s->tile.split && e->s->tile.split_steps == 1)
         loop_variable(e, cx, level + 1, var, const_index(&e->m, 0), size, block_body, &at);
-    } else if (r == e->s->tile.split) {
-        split_loop(e, cx, &at, var, size);
-    } else if (e->s->tile.chains > 1 && r + 1 == e->k->reduced_count) {
-        V turns = op_udiv(&e->m, size, const_index(&e->m, e->s->tile.chains));
-        loop_variable(e, cx, level + 1, var, const_index(&e->m, 0), turns, chains_body, &at);
-    } else {
-        loop_variable(e, cx, level + 1, var, const_index(&e->m, 0), size, nest_body, &at);
-    }
+    else if (r == e->s->tile.split)
+        split_loop(e, cx, &at, size);
+    else
+        steps_loop(e, cx, &at, const_index(&e->m, 0), size);
     frame_leave(&e->frame, level);
 }
 

@@ -514,19 +514,19 @@ static void choose_prefetch(struct schedule *s, bool sizes_vary)
 }
 
 /* Chooses how many sums take turns: a tile of few sums would wait for one addition after the other, which takes as long as
- * reading what it adds.  Loops that are unrolled, as those over the bytes of a word are, or split are cut otherwise. */
+ * reading what it adds.  Loops that are unrolled, as those over the bytes of a word are, are cut otherwise. */
 static void choose_chains(struct schedule *s)
 {
     const struct kernel *k = s->kernel;
     struct register_tile *t = &s->tile;
-
-    t->chains = 1;
-    if (!k->reduced_count)
-        return;
     const uint32_t last = k->reduced_count - 1;
-    if (t->mr * t->vectors <= s->facts->contraction.chained_sums && t->unroll_from == k->reduced_count && t->split != last &&
-        !t->guarded && k->vars[k->parallel_count + last].size % TILE_CHAINS_MAX == 0)
-        t->chains = TILE_CHAINS_MAX;
+
+    t->chains = k->reduced_count && t->mr * t->vectors <= s->facts->contraction.chained_sums &&
+                        t->unroll_from == k->reduced_count && !t->guarded &&
+                        k->vars[k->parallel_count + last].size % TILE_CHAINS_MAX == 0 &&
+                        (t->split != last || t->split_steps % TILE_CHAINS_MAX == 0)
+                    ? TILE_CHAINS_MAX
+                    : 1;
 }
 
 /* Returns how many multiply-adds an unrolled loop may have: more where it decides shifts, which are constants then. */

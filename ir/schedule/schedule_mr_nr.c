@@ -173,8 +173,8 @@ int64_t schedule_panel(const struct target *t, const struct contraction *c)
     const struct contraction_facts *facts = &target_facts(t)->contraction;
     const struct cache_facts *cache = &target_facts(t)->cache;
     const int64_t lanes = target_lanes(t), one_tile = lanes * facts->panel.vectors_short, wide = preferred_panel(t, c);
-    /* With one row or two memory is what takes time, not empty lanes. */
-    const int64_t most = c->m == 1 || c->m == 2 ? wide : lanes * facts->panel.vectors_most;
+    /* A few rows read a panel once, by one tile; a tile of one row is as wide as any. */
+    const int64_t most = c->m > 1 && c->m <= facts->few_rows ? wide : lanes * facts->panel.vectors_most;
     /* Several tiles jump over each other's part, and read theirs from beyond the L2 cache if the panel is large. */
     const bool far = (double)(most * c->k) * sizeof(float) > cache->l2_hot_share * (double)cache->l2_bytes;
     const int64_t least_width = target_facts(t)->loop.run_least;
@@ -190,7 +190,7 @@ int64_t schedule_panel(const struct target *t, const struct contraction *c)
             continue;
         if (p <= lanes)
             waste *= facts->narrow;
-        if (p > wide)
+        if (p > wide && c->m > 1)
             waste *= p <= one_tile ? facts->short_tile : far ? facts->split_far : facts->split_near;
         if (!least || waste < least || (waste == least && p <= wide)) {
             best = p;

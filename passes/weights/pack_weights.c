@@ -11,8 +11,6 @@
  * (docs/contractions.md).  The graph's meaning does not change.  Where the lowering would not take the three together nothing
  * is changed.  Nothing may fold constants after this pass.
  */
-#include <string.h>
-
 #include "ir/graph/constant_pool.h"
 #include "ir/graph/conv.h"
 #include "ir/schedule/schedule.h"
@@ -94,18 +92,21 @@ static bool is_identity(const uint32_t *permutation, uint32_t count)
     return true;
 }
 
-/* Returns the weights in panels, seen as they were, or NULL if they are in order, or after an error in g->error. */
+/* Returns the weights in panels (0: column after column), seen as they were, or NULL if they are in order, or after an error in
+ * g->error. */
 static struct value *pack(struct graph *g, struct node *n, const struct weight_order *o, int64_t panel)
 {
     struct value *weights = n->inputs[1].value, *v;
     const struct tensor_type *t = &weights->type;
-    uint32_t dims[RANK_MAX], old[RANK_MAX], to[RANK_MAX], back[RANK_MAX], rank = t->rank + 1, at = 0;
+    uint32_t dims[RANK_MAX], to[RANK_MAX], back[RANK_MAX], rank = t->rank + 1, at = 0;
 
-    memcpy(old, t->dims, t->rank * sizeof *old);
-    if (panel == (int64_t)t->dims[o->results]) { /* one panel: only the order may be wrong */
+    if (!panel || panel == (int64_t)t->dims[o->results]) { /* one panel: only the order may be wrong */
+        if (!panel)
+            to[at++] = o->results;
         for (uint32_t i = 0; i < o->count; i++)
             to[at++] = o->others[i];
-        to[at++] = o->results;
+        if (panel)
+            to[at++] = o->results;
         for (uint32_t i = 0; i < at; i++)
             back[to[i]] = i;
         return is_identity(to, at) ? NULL : make_transpose(g, n, n, make_transpose(g, n, n, weights, to), back);
@@ -125,7 +126,7 @@ static struct value *pack(struct graph *g, struct node *n, const struct weight_o
         back[to[i]] = i;
     v = make_reshape(g, n, n, weights, rank, dims);
     v = make_transpose(g, n, n, make_transpose(g, n, n, v, to), back);
-    return v ? make_reshape(g, n, n, v, t->rank, old) : NULL;
+    return v ? make_reshape(g, n, n, v, t->rank, t->dims) : NULL;
 }
 
 static bool is_candidate(const struct node *n, const struct target *t)
@@ -209,16 +210,18 @@ static bool pack_floats(struct graph *g, struct node *n, const struct target *t)
 
     if (!find_order(&target_facts(t)->contraction, n, &order))
         return false;
-    const int64_t panel = panel_of(t, n, &order, order.rows);
+    int64_t panel = panel_of(t, n, &order, order.rows);
+    if (order.rows == 1 && order.inner > TILE_SUM_STEPS &&
+        panel > target_lanes(t) * (int64_t)target_facts(t)->contraction.panel.vectors_most)
+        panel = 0; /* no width divides the columns: vectors along them would jump from row to row */
     const struct constant_recipe recipe = recipe_of(original, &order, panel);
     v = pack(g, n, &order, panel);
     if (!v)
         return false;
     node_set_input(n, 1, v);
     if (v->producer->op == OP_RESHAPE)
-        nodes[1] = v->producer, nodes[0] = nodes[1]->inputs[0].value->producer, count = 2;
-    else
-        nodes[0] = v->producer, count = 1;
+        nodes[count++] = v->producer->inputs[0].value->producer;
+    nodes[count++] = v->producer;
     nodes[count++] = n;
     if (!lower_can_join(t, nodes, count, NULL)) {
         node_set_input(n, 1, original);
@@ -248,14 +251,11 @@ static bool pack_floats(struct graph *g, struct node *n, const struct target *t)
 /* Returns whether one kernel may compute n and the nodes before it back to `mark`. */
 static bool is_one_kernel(struct node *n, const struct node *mark, const struct target *t)
 {
-    struct node *nodes[COMPACT_NODES_MAX];
-    uint32_t count = 1;
+    struct node *nodes[COMPACT_NODES_MAX], **at = nodes + COMPACT_NODES_MAX;
 
-    for (const struct node *m = n->prev; m != mark; m = m->prev)
-        count++;
-    for (struct node *m = n, **at = nodes + count; m != mark; m = m->prev)
+    for (struct node *m = n; m != mark; m = m->prev)
         *--at = m;
-    return lower_can_join(t, nodes, count, NULL);
+    return lower_can_join(t, at, (uint32_t)(nodes + COMPACT_NODES_MAX - at), NULL);
 }
 
 /* Returns whether operand A may be rounded: it lies row by row. */

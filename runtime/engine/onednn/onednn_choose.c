@@ -16,6 +16,7 @@ struct contraction_size {
     double batch, rows;
     double products, ragged, windows; /* in thousands */
     double kib;
+    bool panels; /* there are some for a constant B: it is packed */
 };
 
 /* Returns whether a convolution's results share inputs as those of a matmul do. */
@@ -60,21 +61,31 @@ static bool is_depthwise(const struct dnn_problem *p)
            !p->dilations[1] && w[3] <= KERNEL_IMMEDIATE_MAX && w[4] <= KERNEL_IMMEDIATE_MAX;
 }
 
-static struct contraction_size contraction_size(const struct dnn_problem *p, double chains)
+/* Returns whether that many columns are divided into panels, or few enough to be one (schedule_panel). */
+static bool has_panels(const struct target_facts *f, int64_t columns)
+{
+    int64_t panel = f->loop.run_least, most = panel * f->contraction.panel.vectors_most;
+
+    while (panel < most && columns % panel)
+        panel++;
+    return columns <= most || columns % panel == 0;
+}
+
+static struct contraction_size contraction_size(const struct target_facts *f, const struct dnn_problem *p)
 {
     const int rank = p->dst.rank;
     const bool convolves = p->kind == DNN_CONVOLUTION;
     const int along = convolves ? 1 : rank - 1;
     const int64_t columns = p->dst.dims[along], inner = p->src.dims[along];
     const int64_t window = convolves ? p->weights.dims[2] * p->weights.dims[3] : 1;
-    struct contraction_size s = {.batch = 1, .rows = 1};
+    struct contraction_size s = {.batch = 1, .rows = 1, .panels = has_panels(f, columns)};
 
     for (int i = 0; i < rank; i++) {
         s.rows *= i == along ? 1 : (double)p->dst.dims[i];
         s.batch *= convolves || i >= rank - 2 ? 1 : (double)p->dst.dims[i];
     }
     s.products = s.rows * (double)columns * (double)inner * (double)window * 1e-3;
-    s.ragged = columns % LINE_ELEMENTS ? s.products * (s.rows < chains ? chains / s.rows : 1) : 0;
+    s.ragged = columns % LINE_ELEMENTS ? s.products : 0;
     s.windows = window > 1 ? s.products / (double)inner : 0;
     s.kib = (double)dnn_elements(&p->weights) * sizeof(float) / 1024;
     return s;
@@ -115,11 +126,11 @@ bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool co
     if (p->parts || p->src_type != dnnl_f32 || !(p->kind == DNN_MATMUL || (f->convolutions && constant && is_ungrouped(p))))
         return true;
 
-    const struct contraction_size s = contraction_size(p, l->facts->contraction.chains);
+    const struct contraction_size s = contraction_size(l->facts, p);
     if (constant && s.rows == 1) /* the library cuts the sums of vectors for its threads: each number gives other bits */
         return false;
     const double library = contraction_time(l, &f->library, &s);
-    const double generated = contraction_time(l, constant ? &f->packed : &f->unpacked, &s);
+    const double generated = contraction_time(l, constant && s.panels ? &f->packed : &f->unpacked, &s);
 
     return library * f->worth <= generated ||
            (s.rows / s.batch > l->facts->contraction.few_rows && library - generated < f->compile);
