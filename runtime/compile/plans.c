@@ -352,15 +352,10 @@ static bool find_quantity(const struct plans *p, const struct plan *plan, struct
 {
     const uint32_t count = p->expression_count;
 
-    for (uint32_t a = 0; a < count; a++)
-        if (may_be(p, q, a) && plan->sizes[0][a] == q->values[0] && try_expressions(plan, q, a, NONE, false))
-            return true;
-    for (uint32_t a = 0; a < count; a++)
-        if (may_be(p, q, a) && try_expressions(plan, q, a, NONE, false))
-            return true;
-    for (uint32_t a = 0; a < count; a++)
-        if (may_be(p, q, a) && try_expressions(plan, q, a, NONE, true))
-            return true;
+    for (int way = 0; way < 3; way++) /* equal ones come first */
+        for (uint32_t a = 0; a < count; a++)
+            if (may_be(p, q, a) && (way || plan->sizes[0][a] == q->values[0]) && try_expressions(plan, q, a, NONE, way == 2))
+                return true;
     for (uint32_t a = 0; a < count && !q->linear; a++)
         for (uint32_t b = a; b < count; b++)
             if (p->seen[a] && p->seen[b] && try_expressions(plan, q, a, b, false))
