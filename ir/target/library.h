@@ -26,8 +26,9 @@ struct multiplication_facts {
     /* The library's kernels for few channels take filters up to long_filter_width.  It is slow at wider ones that have padding
      * and fewer input channels than long_filter_channels. */
     int64_t long_filter_width, long_filter_channels;
+    int64_t library_results;     /* of a window that the library computes at least; 0: not measured */
     int64_t late_filter_results; /* pixels of results for which filters of bytes that are computed are worth being packed */
-    bool convolutions;           /* ungrouped convolutions were measured, too */
+    bool convolutions, groups;   /* ungrouped convolutions were measured, too, and grouped ones */
     bool depthwise;              /* generated depthwise convolutions are faster than the library's */
     bool dense_batches;          /* the library is slow at batches of matrices that are not contiguous */
     bool fixed_sizes;            /* the library gains nothing with float32 where sizes vary */

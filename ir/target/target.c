@@ -133,8 +133,8 @@ static const struct target_facts rows[ROW_COUNT] = {
     [AVX2] = {.name = "avx2",
               HALF_RATE_ROW,
               .contraction = NARROW_CONTRACTION,
-              .multiplication = {MULTIPLICATION_FACTS, AVX2_PRICES, .worth = 0.98, .convolutions = true, .depthwise = true,
-                                 .fixed_sizes = true},
+              .multiplication = {MULTIPLICATION_FACTS, AVX2_PRICES, .worth = 0.98, .library_results = 16, .convolutions = true,
+                                 .groups = true, .depthwise = true, .fixed_sizes = true},
               .winograd = PROCESSOR_WINOGRAD(3, 105, 87), /* of a Zen 3; the others' of an Emerald Rapids */
               .attention = {PROCESSOR_ATTENTION, .scores_least = 16 << 20}},
     /* This has vectors of 128 bits in 16 registers: the first x86-64.  There larger tiles of Winograd were slower. */

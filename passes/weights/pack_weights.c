@@ -211,9 +211,9 @@ static bool pack_floats(struct graph *g, struct node *n, const struct target *t)
     if (!find_order(&target_facts(t)->contraction, n, &order))
         return false;
     int64_t panel = panel_of(t, n, &order, order.rows);
-    if (order.rows == 1 && order.inner > TILE_SUM_STEPS &&
-        panel > target_lanes(t) * (int64_t)target_facts(t)->contraction.panel.vectors_most)
-        panel = 0; /* no width divides the columns: vectors along them would jump from row to row */
+    if (panel == 2 || (order.rows == 1 && order.inner > TILE_SUM_STEPS &&
+                       panel > target_lanes(t) * (int64_t)target_facts(t)->contraction.panel.vectors_most))
+        panel = 0; /* vectors run along K, or no width divides the columns and along them they would jump from row to row */
     const struct constant_recipe recipe = recipe_of(original, &order, panel);
     v = pack(g, n, &order, panel);
     if (!v)

@@ -15,21 +15,18 @@ enum { LINE_ELEMENTS = TARGET_LINE_BYTES / sizeof(float) };
 struct contraction_size {
     double batch, rows;
     double products, ragged, windows; /* in thousands */
+    double results;                   /* that share the inputs under a window; without one infinitely many */
     double kib;
     bool panels; /* there are some for a constant B: it is packed */
 };
 
-/* Returns whether a convolution's results share inputs as those of a matmul do. */
 static bool is_ungrouped(const struct dnn_problem *p)
 {
     return p->kind == DNN_CONVOLUTION && p->weights.rank == 4;
 }
 
-/*
- * Returns whether a convolution has a filter along padded rows, of few channels and wider than the library's kernels for such
- * (relo in their names) take.  The library then multiplies matrices with as few rows as there are channels, and does 20 to 70
- * GFLOP/s where generated kernels do 170.
- */
+/* Returns whether a convolution has a filter along padded rows, of few channels and wider than the library's kernels for such
+ * (relo in their names) take: it then multiplies matrices of as few rows as channels, at 20 to 70 GFLOP/s instead of 170. */
 static bool is_long_filter(const struct multiplication_facts *f, const struct dnn_problem *p)
 {
     const int64_t *w = p->weights.dims;
@@ -38,11 +35,8 @@ static bool is_long_filter(const struct multiplication_facts *f, const struct dn
            (p->low[1] || p->high[1]);
 }
 
-/*
- * Returns whether a convolution is a transposed one.  The library computes it as the gradient of a convolution: it does 10 to
- * 150 GFLOP/s where generated kernels do 180, and with an activation as epilogue, which it computes element by element, 2 to
- * 20.
- */
+/* Returns whether a convolution is a transposed one.  The library computes it as the gradient of a convolution: it does 10 to
+ * 150 GFLOP/s where generated kernels do 180, and 2 to 20 with an activation, which it computes element by element. */
 static bool is_transposed(const struct dnn_problem *p)
 {
     return p->kind == DNN_TRANSPOSED_CONVOLUTION && p->weights.rank == 4;
@@ -76,17 +70,19 @@ static struct contraction_size contraction_size(const struct target_facts *f, co
     const int rank = p->dst.rank;
     const bool convolves = p->kind == DNN_CONVOLUTION;
     const int along = convolves ? 1 : rank - 1;
-    const int64_t columns = p->dst.dims[along], inner = p->src.dims[along];
-    const int64_t window = convolves ? p->weights.dims[2] * p->weights.dims[3] : 1;
+    const int64_t *w = p->weights.dims + (p->weights.rank == 5); /* of a group */
+    const int64_t columns = convolves ? w[0] : p->dst.dims[along], inner = convolves ? w[1] : p->src.dims[along];
+    const int64_t window = convolves ? w[2] * w[3] : 1;
     struct contraction_size s = {.batch = 1, .rows = 1, .panels = has_panels(f, columns)};
 
     for (int i = 0; i < rank; i++) {
         s.rows *= i == along ? 1 : (double)p->dst.dims[i];
         s.batch *= convolves || i >= rank - 2 ? 1 : (double)p->dst.dims[i];
     }
-    s.products = s.rows * (double)columns * (double)inner * (double)window * 1e-3;
+    s.products = s.rows * (double)p->dst.dims[along] * (double)inner * (double)window * 1e-3;
     s.ragged = columns % LINE_ELEMENTS ? s.products : 0;
     s.windows = window > 1 ? s.products / (double)inner : 0;
+    s.results = window > 1 ? (double)columns : HUGE_VAL;
     s.kib = (double)dnn_elements(&p->weights) * sizeof(float) / 1024;
     return s;
 }
@@ -97,7 +93,10 @@ static double contraction_time(const struct library *l, const struct contraction
     const struct target_facts *f = l->facts;
     const bool far = s->kib * 1024 > f->cache.l2_between_calls * (double)l->cache_bytes;
     const double memory = (far ? p->far : p->near) * s->kib;
-    const double arithmetic = p->product * s->products + p->ragged * s->ragged + p->window * s->windows;
+    /* A window's results are computed in whole vectors, and by the library in two at least. */
+    const double least = (double)f->multiplication.library_results / (p == &f->multiplication.library ? 1 : 2);
+    const double arithmetic = (p->product * s->products + p->ragged * s->ragged + p->window * s->windows) *
+                              (s->results < least ? least / s->results : 1);
     const bool divided = l->threads > 1 && (p == &f->multiplication.library || arithmetic + memory > 2e3 * f->call.thread_work);
 
     return p->call + p->matrix * s->batch + memory + /* which is shared */
@@ -123,7 +122,9 @@ bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool co
     if (constant && !p->parts && p->src_type == dnnl_f32 &&
         (is_long_filter(f, p) || is_transposed(p) || (f->depthwise && is_depthwise(p))))
         return false;
-    if (p->parts || p->src_type != dnnl_f32 || !(p->kind == DNN_MATMUL || (f->convolutions && constant && is_ungrouped(p))))
+    /* Of groups with fewer results than a vector neither shares inputs as a matmul does. */
+    const bool measured = is_ungrouped(p) ? f->convolutions : f->groups && p->weights.dims[1] >= KERNEL_RUN_LEAST;
+    if (p->parts || p->src_type != dnnl_f32 || !(p->kind == DNN_MATMUL || (p->kind == DNN_CONVOLUTION && constant && measured)))
         return true;
 
     const struct contraction_size s = contraction_size(l->facts, p);

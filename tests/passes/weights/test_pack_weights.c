@@ -101,7 +101,8 @@ TEST(weights_are_packed)
           "f32[4, 9, 16]");
     check("inputs { a: f32[9, 9]; } consts { b: f32[9, 126] @scalar(1); } nodes { y = matmul(a, b); } outputs { y; }",
           "f32[2, 9, 63]");
-    /* one row, and columns that nothing divides: each is a run */
+    /* one row, and columns that nothing divides, or two columns: each is a run */
+    check(CONV("2, 8, 3, 3", ""), "f32[2, 3, 3, 8]");
     check("inputs { a: f32[1, 513]; } consts { b: f32[513, 67] @scalar(1); } nodes { y = matmul(a, b); } outputs { y; }",
           "f32[67, 513]");
     check("inputs { a: f32[3, 5, 9]; } consts { b: f32[3, 9, 48] @scalar(1); } nodes { y = matmul(a, b); } outputs { y; }",

@@ -69,7 +69,8 @@ TEST(choices_are_those_of_the_prices)
                  {"kLk", {9, 512, 512, 3}},
                  {"LLk", {58, 64, 64, 3}},
                  {"LLL", {229, 3, 64, 7}},
-                 {"LLL", {226, 3, 32, 3}}};
+                 {"LLL", {226, 3, 32, 3}},
+                 {"LLk", {130, 64, 3, 3}}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (uint32_t kind = 0; kind < 3; kind++) {
@@ -84,6 +85,8 @@ TEST(choices_are_those_of_the_prices)
     /* groups are contractions of their own */
     compare_kind(512, true);
     assert_true(wants_convolution(7, 1024, 1024, 1, 2));
+    compare_kind(256, false);
+    assert_true(wants_convolution(16, 256, 256, 3, 64) && !wants_convolution(16, 256, 256, 3, 4));
 }
 
 TEST(many_small_contractions_are_kernels)
