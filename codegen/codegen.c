@@ -125,17 +125,12 @@ struct job {
     struct error error;
 };
 
-/** Asks whether to stop; the function may be NULL. */
-struct watch {
-    bool (*cancelled)(void *user, uint32_t done, uint32_t total);
-    void *user;
-};
-
 struct job_queue {
     struct job *jobs;
     uint32_t count;
     atomic_uint next;
-    struct watch watch;
+    bool (*cancelled)(void *user, uint32_t done, uint32_t total); /* asks whether to stop; or NULL */
+    void *user;
     atomic_bool stopped;
 };
 
@@ -150,7 +145,7 @@ static bool is_stopped(struct worker *w, uint32_t i)
 {
     struct job_queue *q = w->queue;
 
-    if (w->asks && q->watch.cancelled && q->watch.cancelled(q->watch.user, i, q->count))
+    if (w->asks && q->cancelled && q->cancelled(q->user, i, q->count))
         atomic_store(&q->stopped, true);
     return atomic_load(&q->stopped);
 }
@@ -170,21 +165,16 @@ static void *run_jobs(void *user)
     }
 }
 
-static void compile_jobs(struct codegen *c, struct job *jobs, uint32_t count, struct watch watch)
+static void compile_jobs(struct codegen *c, struct job_queue *queue)
 {
-    struct job_queue queue = {.jobs = jobs, .count = count, .watch = watch};
     struct worker workers[WORKERS_MAX];
     pthread_t threads[WORKERS_MAX];
     bool started[WORKERS_MAX] = {false};
     uint32_t wanted = c->target.compile_threads ? c->target.compile_threads : c->target.thread_count;
+    const uint32_t most = queue->count < WORKERS_MAX ? queue->count : WORKERS_MAX;
 
     /* A thread costs some tens of microseconds and its machine a millisecond; a structure takes from 4 to 30. */
-    if (wanted == 0)
-        wanted = 1;
-    if (wanted > count)
-        wanted = count;
-    if (wanted > WORKERS_MAX)
-        wanted = WORKERS_MAX;
+    wanted = !wanted ? 1 : wanted > most ? most : wanted;
     while (c->machine_count < wanted) {
         struct error ignored = {0};
         if (!machine_create(&c->machines[c->machine_count], &c->target, c->debug, &ignored))
@@ -194,7 +184,7 @@ static void compile_jobs(struct codegen *c, struct job *jobs, uint32_t count, st
     if (wanted > c->machine_count)
         wanted = c->machine_count;
     for (uint32_t i = 0; i < c->machine_count; i++)
-        workers[i] = (struct worker){&queue, &c->machines[i], i == 0};
+        workers[i] = (struct worker){queue, &c->machines[i], i == 0};
     for (uint32_t i = 1; i < wanted; i++)
         started[i] = !pthread_create(&threads[i], NULL, run_jobs, &workers[i]);
     run_jobs(&workers[0]);
@@ -308,7 +298,7 @@ bool codegen_compile_watched(struct codegen *c, uint32_t count, struct schedule 
     uint32_t job_count = 0;
     bool ok = find_codes(c, count, schedules, k, jobs, &job_count, e);
     if (ok && job_count) {
-        compile_jobs(c, jobs, job_count, (struct watch){cancelled, user});
+        compile_jobs(c, &(struct job_queue){.jobs = jobs, .count = job_count, .cancelled = cancelled, .user = user});
         ok = link_jobs(c, jobs, job_count, e);
     }
     for (uint32_t i = 0; ok && i < count; i++)
@@ -338,19 +328,6 @@ void codegen_kernels_free(struct codegen_kernels *k)
 
 /* ---- saving ---- */
 
-/* Appends the code of a kernel whose object was not kept, by compiling it again. */
-static bool append_compiled(struct machine *unsanitized, const struct schedule *s, const char *symbol, struct flat_code *flat,
-                            uint64_t *offset, struct error *e)
-{
-    LLVMMemoryBufferRef object = NULL;
-
-    if (!machine_compile(unsanitized, s, symbol, &object, e))
-        return false;
-    bool ok = flat_code_append(flat, LLVMGetBufferStart(object), LLVMGetBufferSize(object), symbol, offset, e);
-    LLVMDisposeMemoryBuffer(object);
-    return ok;
-}
-
 bool codegen_kernels_flatten(struct codegen_kernels *k, struct schedule *const *schedules, uint32_t count,
                              const uint32_t *which, void **bytes, size_t *size, uint64_t *offsets, struct error *e)
 {
@@ -361,14 +338,15 @@ bool codegen_kernels_flatten(struct codegen_kernels *k, struct schedule *const *
 
     for (uint32_t i = 0; ok && i < count; i++) {
         const struct code *code = k->codes[which[i]];
+        LLVMMemoryBufferRef again = NULL; /* if its object was not kept */
 
-        if (code->object) {
-            ok = flat_code_append(&flat, code->object, code->object_bytes, code->symbol, &offsets[i], e);
-            continue;
-        }
-        if (!unsanitized.tm)
-            ok = schedules && machine_create(&unsanitized, &k->codegen->target, &no_debug, e);
-        ok = ok && append_compiled(&unsanitized, schedules[which[i]], code->symbol, &flat, &offsets[i], e);
+        if (!code->object)
+            ok = (unsanitized.tm || (schedules && machine_create(&unsanitized, &k->codegen->target, &no_debug, e))) &&
+                 machine_compile(&unsanitized, schedules[which[i]], code->symbol, &again, e);
+        ok = ok && flat_code_append(&flat, again ? LLVMGetBufferStart(again) : code->object,
+                                    again ? LLVMGetBufferSize(again) : code->object_bytes, code->symbol, &offsets[i], e);
+        if (again)
+            LLVMDisposeMemoryBuffer(again);
     }
     machine_destroy(&unsanitized);
     if (!ok) {
