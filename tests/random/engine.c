@@ -70,7 +70,7 @@ void variant_init(struct variant *v, const char *name)
     strcat(debug, ",sanitize");
 #endif
     options.threadCount = v->threads;
-    options.debug = WNN_STR(debug);
+    options.debug = WNN_STR(debug + (v->named ? 6 + (debug[6] == ',') : 0)); /* with "verify" nothing is planned */
     v->context = new_context(&options, create, v->name);
     for (uint32_t i = 0; options.deterministic && i < VARIANT_THREADS - 1; i++) {
         options.threadCount = i + 2;
@@ -432,7 +432,7 @@ static bool compute_again(WNNGraph graph, const struct sample *s, const struct n
 /* Plans a graph for some other sizes of one class, if it can have them, so that the computation is by a plan. */
 static void plan_others(WNNGraph graph, const struct names *names)
 {
-    enum { OTHERS = 5, FEW_LEAST = 2, FEW_MOST = 15 };
+    enum { OTHERS = 10, FEW_LEAST = 2, FEW_MOST = 15 };
 
     for (uint32_t i = 0; i < OTHERS && names->count; i++) {
         WNNNamedSize sizes[NAMED_MAX];
