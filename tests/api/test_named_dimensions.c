@@ -103,11 +103,13 @@ TEST(later_sizes_are_planned_or_refused)
     assert_planned(recurrences, "no-library", sizeof lengths / sizeof *lengths, lengths, 3, 8, true);
 }
 
+static const uint32_t first = 1;
+#define ROWS_OF(b, x) wnnGraphBuilderSlice(b, wnnGraphBuilderShape(b, x, NULL), 1, &first, 1, &first, NULL)
+
 /** Returns x, or -x where it has no more than 40 rows. */
 static WNNOperand by_length(WNNGraphBuilder b, WNNOperand x)
 {
-    const uint32_t one = 1;
-    WNNOperand rows = wnnGraphBuilderSlice(b, wnnGraphBuilderShape(b, x, NULL), 1, &one, 1, &one, NULL);
+    WNNOperand rows = ROWS_OF(b, x);
     WNNOperand most = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Float32, wnnNumber(40.5));
     WNNOperand many = wnnGraphBuilderGreater(b, wnnGraphBuilderCast(b, rows, WNNOperandDataType_Float32, NULL), most, NULL);
 
@@ -117,8 +119,7 @@ static WNNOperand by_length(WNNGraphBuilder b, WNNOperand x)
 /** Adds the least of 1 and 1e-35 times a product of as many hundreds as x has rows, which is infinite for more than 19. */
 static WNNOperand by_product(WNNGraphBuilder b, WNNOperand x)
 {
-    const uint32_t one = 1;
-    WNNOperand rows = wnnGraphBuilderSlice(b, wnnGraphBuilderShape(b, x, NULL), 1, &one, 1, &one, NULL);
+    WNNOperand rows = ROWS_OF(b, x);
     WNNOperand hundred = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Float32, wnnNumber(100));
     WNNOperand part = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Float32, wnnNumber(1e-35));
     WNNOperand product = wnnGraphBuilderReduceProduct(b, wnnGraphBuilderExpandDynamic(b, hundred, rows, NULL), NULL);
@@ -131,7 +132,6 @@ static WNNOperand by_product(WNNGraphBuilder b, WNNOperand x)
 /** Adds the means of whole pictures, whose windows have other sizes. */
 static WNNOperand by_window(WNNGraphBuilder b, WNNOperand x)
 {
-    const uint32_t first = 1;
     WNNOperand mean = wnnGraphBuilderAveragePool2d(b, wnnGraphBuilderUnsqueeze(b, x, 1, &first, NULL), NULL);
 
     return wnnGraphBuilderAdd(b, x, wnnGraphBuilderSqueeze(b, mean, 1, &first, NULL), NULL);
@@ -140,8 +140,7 @@ static WNNOperand by_window(WNNGraphBuilder b, WNNOperand x)
 /** Adds x's mean as often as half of its length, rounded up, and half of it, rounded down, which is equal at even lengths. */
 static WNNOperand by_halves(WNNGraphBuilder b, WNNOperand x)
 {
-    const uint32_t first = 1;
-    WNNOperand rows = wnnGraphBuilderSlice(b, wnnGraphBuilderShape(b, x, NULL), 1, &first, 1, &first, NULL);
+    WNNOperand rows = ROWS_OF(b, x);
     WNNOperand one = wnnGraphBuilderConstantScalar(b, wnnOperandGetDataType(rows), wnnNumber(1));
     WNNOperand two = wnnGraphBuilderConstantScalar(b, wnnOperandGetDataType(rows), wnnNumber(2));
     WNNOperand less = wnnGraphBuilderCast(b, wnnGraphBuilderDiv(b, rows, two, NULL), WNNOperandDataType_Float32, NULL);
@@ -155,12 +154,12 @@ static WNNOperand by_halves(WNNGraphBuilder b, WNNOperand x)
 static WNNOperand by_start(WNNGraphBuilder b, WNNOperand x)
 {
     WNNOperand shape = wnnGraphBuilderCast(b, wnnGraphBuilderShape(b, x, NULL), WNNOperandDataType_Int64, NULL);
-    WNNOperand rest = wnnGraphBuilderSub(b, shape, INTEGERS(b, 0, 2, 0), NULL), second = INTEGERS(b, 0, 1, 0);
+    WNNOperand second = INTEGERS(b, 0, 1, 0), two = INTEGERS(b, 0, 2, 0), most = INTEGERS(b, 0, 58, 0);
     WNNOperand start = wnnGraphBuilderMul(b, wnnGraphBuilderSub(b, shape, INTEGERS(b, 4, 4, 4), NULL), second, NULL);
     WNNOperand size = wnnGraphBuilderAdd(b, wnnGraphBuilderMul(b, shape, INTEGERS(b, 1, 0, 1), NULL), second, NULL);
+    WNNOperand rest = wnnGraphBuilderSliceDynamic(b, x, two, wnnGraphBuilderSub(b, shape, two, NULL), NULL);
 
-    rest = wnnGraphBuilderSliceDynamic(b, x, INTEGERS(b, 0, 2, 0), rest, NULL);
-    start = wnnGraphBuilderMin(b, start, INTEGERS(b, 0, 58, 0), NULL);
+    start = wnnGraphBuilderMin(b, start, most, NULL);
     return wnnGraphBuilderAdd(b, x, wnnGraphBuilderSliceDynamic(b, rest, start, size, NULL), NULL);
 }
 
