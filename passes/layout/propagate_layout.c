@@ -55,11 +55,23 @@ struct propagation {
 
 /* ---- 1. permutations ---- */
 
+/* Returns whether a convolution has groups of fewer results than vectors need, which run along lines of an nchw image then. */
+static bool has_small_groups(const struct node *n)
+{
+    const struct conv_view c = conv_view(n);
+    const struct value *filter = n->inputs[1].value;
+    const uint32_t results = filter->type.dims[c.filter[AXIS_OUTPUT]] / c.groups;
+
+    return !c.transposed && c.groups > 1 && filter->kind == VALUE_CONSTANT && results > 1 && results < KERNEL_RUN_LEAST &&
+           filter->type.dims[c.filter[AXIS_INPUT]] > 1;
+}
+
 static bool is_anchor(const struct propagation *p, const struct node *n)
 {
-    if (!p->o->target || !p->o->target->prefers_nhwc)
-        return false;
-    return (n->op == OP_CONV2D || n->op == OP_CONV_TRANSPOSE2D) && conv_view(n).image[AXIS_CHANNEL] == 1;
+    const struct target *t = p->o->target;
+
+    return t && t->prefers_nhwc && (n->op == OP_CONV2D || n->op == OP_CONV_TRANSPOSE2D) &&
+           conv_view(n).image[AXIS_CHANNEL] == 1 && !(target_facts(t)->multiplication.groups && has_small_groups(n));
 }
 
 static void assign(struct propagation *p, struct value *v, const struct permutation *permutation)
@@ -250,15 +262,9 @@ static int64_t present_bytes(const struct propagation *p, bool only_fixed)
 
 static uint32_t variable_of(const struct propagation *p, const struct node *n)
 {
-    switch ((enum role)p->roles[n->index]) {
-    case ROLE_FIXED:
-        return CUT_ZERO;
-    case ROLE_ANCHOR:
-        return CUT_ONE;
-    case ROLE_FOLLOWS:
-        break;
-    }
-    return p->variables[n->index];
+    const uint8_t role = p->roles[n->index];
+
+    return role == ROLE_FIXED ? CUT_ZERO : role == ROLE_ANCHOR ? CUT_ONE : p->variables[n->index];
 }
 
 /* Returns the form in which a reader wants its operand. */
@@ -391,9 +397,7 @@ static struct value *form_of(struct propagation *p, struct node *before, struct 
     return l->forms[form];
 }
 
-/*
- * Returns an operand of fewer dimensions than the permuted result: with leading ones, so that it can be permuted with it.
- */
+/* Returns an operand of fewer dimensions than the permuted result: with leading ones, so that it can be permuted with it. */
 static struct value *fit_operand(struct propagation *p, struct node *before, struct value *v, uint32_t rank,
                                  const struct permutation *permutation)
 {

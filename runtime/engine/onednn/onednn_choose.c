@@ -42,11 +42,9 @@ static bool is_transposed(const struct dnn_problem *p)
     return p->kind == DNN_TRANSPOSED_CONVOLUTION && p->weights.rank == 4;
 }
 
-/*
- * Returns whether a convolution is a depthwise one, whose generated kernels keep the filter in registers over lines of the
+/* Returns whether a convolution is a depthwise one, whose generated kernels keep the filter in registers over lines of the
  * image (struct tile_window in ir/schedule/schedule.h): they take 0.5 to 0.7 of the time that the library takes.  Steps of
- * windows that are longer are loops, and dilated windows share less, where it is faster.
- */
+ * windows that are longer are loops, and dilated windows share less, where it is faster. */
 static bool is_depthwise(const struct dnn_problem *p)
 {
     const int64_t *w = p->weights.dims;
@@ -109,21 +107,20 @@ bool dnn_repays_packing(const struct library *l, const struct dnn_problem *p)
 
     if (p->kind != DNN_CONVOLUTION || !p->given_late || p->src_type == dnnl_f32)
         return true;
-    if (has_groups && p->weights.dims[2] == 1)
-        return false;
-    return p->dst.dims[0] * p->dst.dims[2] * p->dst.dims[3] >=
-           (has_groups ? 2 : 1) * l->facts->multiplication.late_filter_results;
+    const int64_t least = (has_groups ? 2 : 1) * l->facts->multiplication.late_filter_results;
+    return !(has_groups && p->weights.dims[2] == 1) && p->dst.dims[0] * p->dst.dims[2] * p->dst.dims[3] >= least;
 }
 
 bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool constant)
 {
     const struct multiplication_facts *f = &l->facts->multiplication;
+    const int64_t *w = p->weights.dims;
 
     if (constant && !p->parts && p->src_type == dnnl_f32 &&
-        (is_long_filter(f, p) || is_transposed(p) || (f->depthwise && is_depthwise(p))))
-        return false;
-    /* Of groups with fewer results than a vector neither shares inputs as a matmul does. */
-    const bool measured = is_ungrouped(p) ? f->convolutions : f->groups && p->weights.dims[1] >= KERNEL_RUN_LEAST;
+        (is_long_filter(f, p) || is_transposed(p) || (f->depthwise && is_depthwise(p)) ||
+         (f->groups && p->kind == DNN_CONVOLUTION && p->weights.rank == 5 && w[1] > 1 && w[1] < KERNEL_RUN_LEAST && w[2] > 1)))
+        return false; /* of small groups the library computes element by element */
+    const bool measured = is_ungrouped(p) ? f->convolutions : f->groups && w[1] >= KERNEL_RUN_LEAST;
     if (p->parts || p->src_type != dnnl_f32 || !(p->kind == DNN_MATMUL || (p->kind == DNN_CONVOLUTION && constant && measured)))
         return true;
 

@@ -86,7 +86,7 @@ TEST(choices_are_those_of_the_prices)
     compare_kind(512, true);
     assert_true(wants_convolution(7, 1024, 1024, 1, 2));
     compare_kind(256, false);
-    assert_true(wants_convolution(16, 256, 256, 3, 64) && !wants_convolution(16, 256, 256, 3, 4));
+    assert_true(!wants_convolution(16, 256, 256, 3, 64) && !wants_convolution(16, 256, 256, 1, 64));
 }
 
 TEST(many_small_contractions_are_kernels)
