@@ -101,10 +101,7 @@ void mr_nr_choose(const struct target *target, const struct tile_bounds *b, stru
     const struct tile_facts *facts = &target_facts(target)->contraction.tile;
     const bool padded = b->m_multiple && b->m_multiple <= b->m;
 
-    if (padded)
-        choose_shape(target, b, b->m_multiple, b->m_multiple, t);
-    else
-        choose_shape(target, b, 1, b->m > 1 ? b->mr_most : 1, t);
+    choose_shape(target, b, padded ? b->m_multiple : 1, padded ? b->m_multiple : b->m > 1 ? b->mr_most : 1, t);
     int64_t rows = ceil_div(b->m, ceil_div(b->m, t->mr));
     if (b->m < ceil_div(b->m, t->mr) * (t->mr - 1)) {
         if (target->sizes_vary) /* few heights */
@@ -163,9 +160,8 @@ static int64_t preferred_panel(const struct target *t, const struct contraction 
     const int64_t preferred = lanes * facts->panel.vectors_preferred;
     const int64_t width = c->group % preferred == 0 ? preferred : lanes * facts->panel.vectors;
 
-    if (c->m <= facts->few_rows)
-        return lanes * facts->panel.vectors_few;
-    return width < line ? line : width; /* parts of a panel share a line of the cache */
+    /* parts of a panel share a line of the cache */
+    return c->m <= facts->few_rows ? lanes * facts->panel.vectors_few : width < line ? line : width;
 }
 
 int64_t schedule_panel(const struct target *t, const struct contraction *c)

@@ -127,6 +127,8 @@ bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool co
     const struct contraction_size s = contraction_size(l->facts, p);
     if (constant && s.rows == 1) /* the library cuts the sums of vectors for its threads: each number gives other bits */
         return false;
+    if (!constant && p->weights.strides[p->weights.rank - 1] != 1 && s.rows / s.batch > l->facts->contraction.few_rows)
+        return true; /* vectors run along K, without tiles: each row reads all of it */
     const double library = contraction_time(l, &f->library, &s);
     const double generated = contraction_time(l, constant && s.panels ? &f->packed : &f->unpacked, &s);
 

@@ -5,11 +5,13 @@
  */
 #include "runtime/engine/onednn/library_support.h"
 
-static bool wanted(struct library *l, bool constant, uint32_t rows, uint32_t inner, uint32_t columns)
+static bool wanted(struct library *l, bool constant, bool transposed, uint32_t rows, uint32_t inner, uint32_t columns)
 {
+    const WNNGemmOptions options = {.alpha = 1, .beta = 1, .bTranspose = transposed};
+    const uint32_t b[] = {inner, columns};
     struct subject s = subject_begin();
 
-    apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, rows, inner), OPERAND(&s, constant, inner, columns), NULL);
+    apply(&s, OP_GEMM, &options, OPERAND(&s, false, rows, inner), OPERAND(&s, constant, b[transposed], b[!transposed]), NULL);
     assert_true(library_takes_node(l, s.nodes[0]));
     bool wants = library_wants_node(l, s.nodes[0]);
     subject_end(&s);
@@ -77,8 +79,8 @@ TEST(choices_are_those_of_the_prices)
             const uint32_t *n = cases[i].sizes;
 
             compare_kind(kind < 2 ? 512 : 256, !kind);
-            const bool wants =
-                n[3] % COMPUTED ? wants_convolution(n[0], n[1], n[2], n[3], 1) : wanted(library, !n[3], n[0], n[1], n[2]);
+            const bool wants = n[3] % COMPUTED ? wants_convolution(n[0], n[1], n[2], n[3], 1)
+                                               : wanted(library, !n[3], false, n[0], n[1], n[2]);
             if (wants != (cases[i].chosen[kind] == 'L'))
                 fail_msg("case %zu, machine %u: the library is %sgiven it", i, kind, wants ? "" : "not ");
         }
@@ -86,6 +88,7 @@ TEST(choices_are_those_of_the_prices)
     compare_kind(512, true);
     assert_true(wants_convolution(7, 1024, 1024, 1, 2));
     compare_kind(256, false);
+    assert_true(wanted(library, false, true, 128, 512, 512) && !wanted(library, false, false, 128, 512, 512));
     assert_true(!wants_convolution(16, 256, 256, 3, 64) && !wants_convolution(16, 256, 256, 1, 64));
 }
 
@@ -110,8 +113,8 @@ TEST(the_library_gets_what_nothing_is_compared_with)
     WNNConv2dOptions options = WNN_CONV2D_OPTIONS_INIT;
 
     assert_non_null(l);
-    assert_true(wanted(l, true, 1, 1024, 1024));
-    assert_true(wanted(l, false, 2, 16, 16));
+    assert_true(wanted(l, true, false, 1, 1024, 1024));
+    assert_true(wanted(l, false, false, 2, 16, 16));
     struct subject s = subject_begin();
     apply(&s, OP_CONV2D, &options, OPERAND(&s, false, 1, 16, 8, 8), OPERAND(&s, true, 16, 16, 1, 1), NULL);
     assert_true(library_takes_node(l, s.nodes[0]));
