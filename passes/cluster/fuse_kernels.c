@@ -96,13 +96,19 @@ static double cache_bytes(const struct fuse *f)
     return f->o->target ? target_l2_bytes(f->o->target) : 0;
 }
 
-/*
- * Returns whether a convolution would read or write in another order than the one its kernel is fast in.
+/* Returns whether a value is packed weights, seen as they were: a constant in another order. */
+static bool is_packed(const struct value *v)
+{
+    while (v->producer && op_infos[v->producer->op].flags & OPF_MOVEMENT && v->producer->input_count == 1)
+        v = v->producer->inputs[0].value;
+    return v->kind == VALUE_CONSTANT;
+}
+
+/* Returns whether a convolution would read or write in another order than the one its kernel is fast in.
  *   - Winograd: tiles take a few elements of every channel.  Where an image is larger than L2 and its
  *     channels lie far apart, each of these is a miss that no prefetcher foresees.
- *   - Transposed, with strides: neighbours in a row of the result come from different parts of the window, so that vectors run
- *     along the channels, whose results would be stored one by one.
- */
+ *   - Transposed, with strides: vectors run along the channels, whose results would be stored one by one.
+ *   - Depthwise, under windows of several lines: along the channels results share what their windows load. */
 static bool scatters(const struct fuse *f, const struct candidate *c)
 {
     bool winograd = false, strided = false;
@@ -113,6 +119,10 @@ static bool scatters(const struct fuse *f, const struct candidate *c)
         winograd |= n->transformed != NULL;
         if (n->op == OP_CONV_TRANSPOSE2D)
             strided |= conv_view(n).strides[0] > 1 || conv_view(n).strides[1] > 1;
+        if (n->op == OP_CONV2D && target_facts(f->o->target)->multiplication.groups && is_packed(n->inputs[1].value)) {
+            const uint32_t *sizes = n->inputs[1].value->type.dims, *axes = conv_view(n).filter;
+            strided |= sizes[axes[AXIS_OUTPUT]] == conv_view(n).groups && sizes[axes[AXIS_HEIGHT]] > 1;
+        }
         if (n->op == OP_TRANSPOSE && n->inputs[0].value->kind != VALUE_CONSTANT && !node_is_view(n) &&
             fuse_value_bytes(n->results[0]) > moved) /* packed weights are constants */
             moved = fuse_value_bytes(n->results[0]);
@@ -142,14 +152,6 @@ static bool has_large_contractions(const struct fuse *f, const struct candidate 
         compact |= value_is_unpacked(n->inputs[1].value);
     }
     return contractions > 1 && (rows > 1 || compact || bytes > target_facts(f->o->target)->fusion.b_caches * cache_bytes(f));
-}
-
-/* Returns whether a value is packed weights, seen as they were: a constant in another order. */
-static bool is_packed(const struct value *v)
-{
-    while (v->producer && op_infos[v->producer->op].flags & OPF_MOVEMENT && v->producer->input_count == 1)
-        v = v->producer->inputs[0].value;
-    return v->kind == VALUE_CONSTANT;
 }
 
 /* Returns what a group executes, of views nothing; -1: it is not a kernel.  A concat loads and stores its elements. */
