@@ -23,6 +23,7 @@ struct transposed_tile {
 /** This is a register tile, MR x NR.  Its copies are its rows times the vectors of a row, row by row, line by line. */
 struct micro_tile {
     uint32_t rows, vectors, lines; /* rows: of a line */
+    V whole;                       /* whether the last row exists, which the one before stands for otherwise; NULL: it does */
     V mask;                        /* lanes of a row's last vector that exist; NULL: all */
     V prefetch, prefetch_step;     /* where it prefetches from (NULL: nowhere), and how many bytes that moves in a step of K */
 };

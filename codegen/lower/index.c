@@ -190,6 +190,8 @@ static bool term_is_uniform(const struct emitter *e, const struct context *cx, c
     uint32_t var = f->affine->terms[i].var;
     if (cx->transposed && var == e->s->transpose.var)
         return false;
+    if (cx->tile && var == e->s->vector_var) /* the first column */
+        return true;
     return !(cx->lanes > 1 && e->s->var_lanes[var]) && var != e->s->vector_var;
 }
 
@@ -268,13 +270,16 @@ static void add_vector_term(struct emitter *e, const struct context *cx, uint32_
 {
     const struct form *f = &e->info.forms[form];
     uint32_t number = f->number + 1 + (uint32_t)f->vector_term;
-    V coefficient = number_value(e, number), base = cx->vector_base[cx->lanes > 1 ? cx->copy : 0];
+    V coefficient = number_value(e, number);
+    V base = cx->tile ? const_index(&e->m, (int64_t)(cx->copy % cx->tile->vectors) * e->s->lanes)
+                      : cx->vector_base[cx->lanes > 1 ? cx->copy : 0];
 
     frame_at(&e->frame, f->level);
     p->row = form_terms(e, cx, form);
     p->along =
         add_term(e, offset_is_last(e, cx) ? number_value(e, f->number) : const_index(&e->m, 0), number, coefficient, base);
-    p->base = add_term(e, p->base, number, coefficient, base);
+    if (!cx->tile || cx->copy % cx->tile->vectors)
+        p->base = add_term(e, p->base, number, coefficient, base);
     if (cx->lanes > 1 && !f->derived_lanes && number_is(&e->info, number, 1)) {
         p->kind = FORM_CONTIGUOUS;
     } else if (cx->lanes > 1 && !f->derived_lanes && number_is(&e->info, number, -1)) {
@@ -284,6 +289,13 @@ static void add_vector_term(struct emitter *e, const struct context *cx, uint32_
         V step = splat(&e->m, op_trunc(&e->m, coefficient, type_i32), cx->lanes);
         p->lanes = op_mul(&e->m, step, const_iota(&e->m, 32, cx->lanes));
     }
+}
+
+V tile_row(const struct emitter *e, const struct context *cx, uint32_t row)
+{
+    V whole = row + 1 == cx->tile->rows ? cx->tile->whole : NULL, exact = const_index(&e->m, row);
+
+    return whole ? op_select(&e->m, whole, exact, const_index(&e->m, (int64_t)row - 1)) : exact;
 }
 
 /* Adds the row of a register tile that the current copy is in, beyond the first. */
@@ -298,7 +310,7 @@ static void add_tile_row(struct emitter *e, const struct context *cx, const stru
             continue;
         V coefficient = number_value(e, f->number + 1 + i); /* of rows a constant: fix_row_strides */
         frame_at(&e->frame, f->level);
-        V row = const_index(&e->m, of_lines ? copy_row / cx->tile->rows : copy_row % cx->tile->rows);
+        V row = of_lines ? const_index(&e->m, copy_row / cx->tile->rows) : tile_row(e, cx, copy_row % cx->tile->rows);
         p->base = op_add(&e->m, p->base, op_mul(&e->m, row, coefficient));
     }
 }
@@ -327,10 +339,10 @@ struct form_value form_evaluate(struct emitter *e, const struct context *cx, uin
 
     if (cx->transposed)
         add_transposed_row(e, cx, f, &p);
-    if (f->vector_term >= 0)
-        add_vector_term(e, cx, form, &p);
     if (cx->tile)
         add_tile_row(e, cx, f, &p);
+    if (f->vector_term >= 0)
+        add_vector_term(e, cx, form, &p);
     if (cx->lanes > 1 && f->derived_lanes)
         add_derived_lanes(e, cx, f, &p);
     if (p.lanes)

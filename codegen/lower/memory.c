@@ -281,7 +281,6 @@ V emit_load_words(struct emitter *e, const struct context *cx, uint32_t expr)
     struct context first = *cx; /* the first lane's bytes, from where on words follow each other */
 
     first.lanes = 1;
-    first.vector_base = cx->vector_base + cx->copy;
     V tensor = tensor_pointer(e, x->tensor);
     struct form_value p = form_evaluate(e, &first, e->info.expr_form[expr]);
     struct loop_place *here = frame_at(&e->frame, e->info.expr_level[expr]);

@@ -203,13 +203,14 @@ static void guard_ends(struct emitter *e, const struct context *cx, uint32_t for
         if (reduced && var - e->k->parallel_count >= depth) {
             span = number_value(e, e->info.var_number[var]);
             span = op_sub(m, span, const_index(m, 1));
-        } else if (var == e->s->vector_var) {
-            value = cx->vector_base[0];
-            span = const_index(m, (int64_t)cx->lanes * cx->tile->vectors - 1);
         } else {
             value = var_scalar(e, cx, var);
-            if (var == e->s->tile.m_var || tile_has_lines(e->s, var))
-                span = const_index(m, (var == e->s->tile.m_var ? cx->tile->rows : cx->tile->lines) - 1);
+            if (var == e->s->vector_var)
+                span = const_index(m, (int64_t)cx->lanes * cx->tile->vectors - 1);
+            else if (var == e->s->tile.m_var)
+                span = tile_row(e, cx, cx->tile->rows - 1);
+            else if (tile_has_lines(e->s, var))
+                span = const_index(m, cx->tile->lines - 1);
         }
         if (value)
             low = op_add(m, low, op_mul(m, value, c));
@@ -386,6 +387,26 @@ static void nest(struct emitter *e, const struct context *cx, struct sums *t, ui
     frame_leave(&e->frame, level);
 }
 
+/* Computes the sums of all rows of a tile, or of all but the last. */
+static void sum_rows(struct emitter *e, const struct context *cx, struct sums *t)
+{
+    struct context fewer = *cx;
+    struct micro_tile tile = *cx->tile;
+
+    tile.rows--;
+    tile.whole = NULL;
+    fewer.tile = &tile;
+    fewer.copies -= tile.vectors;
+    loop_if_begin(e->m.b, cx->tile->whole);
+    frame_open(&e->frame, e->info.point_level); /* each branch has its own values */
+    inner(e, cx, t, 0);
+    loop_else(e->m.b);
+    frame_open(&e->frame, e->info.point_level);
+    inner(e, &fewer, t, 0);
+    loop_end(e->m.b);
+    frame_open(&e->frame, e->info.point_level);
+}
+
 /* ---- the tile ---- */
 
 /* Makes the slots of a tile's sums; all tiles of a kernel share them. */
@@ -435,52 +456,42 @@ static void store_tile(struct emitter *e, const struct context *cx, V *values)
         for (uint32_t i = 0; i < e->k->store_count; i++)
             values[i * COPIES_MAX + c] = expr_value(e, &of, e->k->stores[i].expr);
     }
-    for (uint32_t c = 0; c < cx->copies; c++) {
+    for (uint32_t c = cx->copies; c-- > 0;) { /* a row that does not exist before the one in its place */
         const struct context of = context_of_copy(cx, c);
         for (uint32_t i = 0; i < e->k->store_count; i++)
             emit_store(e, &of, i, values[i * COPIES_MAX + c]);
     }
 }
 
-/* Holds what the context of a tile refers to. */
-struct tile_state {
-    V vector_base[COPIES_MAX];
-    struct micro_tile tile;
-};
-
-static struct context tile_context(const struct build *m, const struct context *cx, const struct tile_at *at,
-                                   struct tile_state *state)
+/* Makes the tile that the context refers to. */
+static struct context tile_context(struct emitter *e, const struct context *cx, const struct tile_at *at,
+                                   struct micro_tile *tile)
 {
+    const struct build *m = &e->m;
     struct context of = *cx;
 
-    state->tile = (struct micro_tile){.rows = at->rows, .vectors = at->vectors, .lines = at->lines};
+    *tile = (struct micro_tile){.rows = at->rows, .vectors = at->vectors, .lines = at->lines, .whole = at->whole};
     of.lanes = at->lanes;
     of.copies = at->lines * at->rows * at->vectors;
-    of.vector_base = state->vector_base;
-    of.tile = &state->tile;
-    for (uint32_t c = 0; c < of.copies; c++) {
-        const int64_t vector = c % at->vectors;
-        state->vector_base[c] = c >= at->vectors ? state->vector_base[vector]
-                                : vector         ? op_add(m, at->column, const_index(m, vector * at->lanes))
-                                                 : at->column;
-    }
+    of.tile = tile;
+    e->frame.var_value[e->s->vector_var] = at->column;
     if (at->masked) {
-        V left = op_sub(m, at->high, state->vector_base[at->vectors - 1]);
+        V left = op_sub(m, at->high, op_add(m, at->column, const_index(m, (int64_t)(at->vectors - 1) * at->lanes)));
         left = splat(m, op_trunc(m, left, type_i32), at->lanes);
-        state->tile.mask = op_ult(m, const_iota(m, 32, at->lanes), left);
+        tile->mask = op_ult(m, const_iota(m, 32, at->lanes), left);
     }
     return context_of_copy(&of, 0);
 }
 
 void emit_column_sums(struct emitter *e, const struct context *cx, const struct tile_at *at, V *slots)
 {
-    struct tile_state state;
+    struct micro_tile tile;
     struct tile_at one = *at;
     struct sums sums = {.columns_only = true};
 
     one.rows = one.lines = 1;
     frame_open(&e->frame, e->info.vector_level);
-    struct context of = tile_context(&e->m, cx, &one, &state);
+    struct context of = tile_context(e, cx, &one, &tile);
     for (uint32_t i = 0; i < at->vectors; i++)
         slots[i] = sums.corrections[i] = loop_slot(e->m.b, partial_type(e, &of));
     sums.correction_count = at->vectors;
@@ -506,12 +517,12 @@ void emit_column_sums(struct emitter *e, const struct context *cx, const struct 
 
 void emit_microkernel(struct emitter *e, const struct context *cx, const struct tile_at *at)
 {
-    struct tile_state state;
+    struct micro_tile tile;
 
     frame_open(&e->frame, e->info.vector_level);
     if (e->s->tile.m_var != KEXPR_NONE)
         e->frame.var_value[e->s->tile.m_var] = at->row;
-    struct context of = tile_context(&e->m, cx, at, &state);
+    struct context of = tile_context(e, cx, at, &tile);
     struct sums sums = make_sums(e, &of, at->column_sums);
 
     struct context of_sums = of;
@@ -520,8 +531,11 @@ void emit_microkernel(struct emitter *e, const struct context *cx, const struct 
         of_sums.row_pointers = e->row_pointers;
     }
     if (e->s->tile.prefetch_var != KEXPR_NONE && e->s->tile.m_var != KEXPR_NONE)
-        operand_set_prefetch(e, &of, at->row, &state.tile);
-    inner(e, &of_sums, &sums, 0);
+        operand_set_prefetch(e, &of, at->row, &tile);
+    if (at->whole)
+        sum_rows(e, &of_sums, &sums);
+    else
+        inner(e, &of_sums, &sums, 0);
 
     of.phase = e->k->phase_count;
     finish_sums(e, &of, &sums);

@@ -14,6 +14,7 @@ void microkernel_enter_function(struct emitter *e);
 struct tile_at {
     V row, column; /* its first point: of M (NULL: there is no such variable) and of the vector variable */
     V high;        /* the vector variable's end */
+    V whole;       /* whether the last row exists, a bit; NULL: it does */
     uint32_t rows, vectors, lanes, lines;
     bool masked;          /* the last vector of a row may go beyond the end */
     const V *column_sums; /* what emit_column_sums has made for all rows; NULL: nothing */

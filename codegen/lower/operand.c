@@ -19,9 +19,9 @@ static V open_part(struct emitter *e, const struct context *cx, uint32_t form, u
         const uint32_t var = f->affine->terms[i].var;
         if (e->k->vars[var].kind == KVAR_REDUCED && var - e->k->parallel_count >= depth)
             continue;
-        V c = number_value(e, f->number + 1 + i), value = var == e->s->vector_var ? cx->vector_base[0] : var_scalar(e, cx, var);
+        V c = number_value(e, f->number + 1 + i), value = var_scalar(e, cx, var);
         if (var == e->s->tile.m_var)
-            value = op_add(m, value, const_index(m, row));
+            value = op_add(m, value, tile_row(e, cx, row));
         sum = op_add(m, sum, op_mul(m, value, c));
     }
     return sum;
@@ -60,10 +60,17 @@ void operand_set_row_pointers(struct emitter *e, const struct context *cx)
         if (!tile_is_a(e->s, x))
             continue;
         T element = storage_type(e->k->tensors[x->tensor].type);
-        V tensor = tensor_pointer(e, x->tensor);
+        const struct form *f = &e->info.forms[e->info.expr_form[i]];
+        V step = const_index(m, 0), at = open_part(e, cx, e->info.expr_form[i], 0, 0);
+        for (uint32_t t = 0; t < f->affine->count; t++)
+            if (f->affine->terms[t].var == e->s->tile.m_var)
+                step = number_value(e, f->number + 1 + t);
+        at = op_address(m, element, tensor_pointer(e, x->tensor), at);
         for (uint32_t row = 0; row < cx->tile->rows; row++) {
-            V index = open_part(e, cx, e->info.expr_form[i], 0, row);
-            e->row_pointers[i * COPIES_MAX + row] = op_opaque(m, op_address(m, element, tensor, index));
+            V next =
+                cx->tile->whole && row + 1 == cx->tile->rows ? op_select(m, cx->tile->whole, step, const_index(m, 0)) : step;
+            at = op_opaque(m, row ? op_address(m, element, at, next) : at);
+            e->row_pointers[i * COPIES_MAX + row] = at;
         }
     }
 }

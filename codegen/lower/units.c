@@ -36,17 +36,20 @@ static V sweep_loop(struct emitter *e, const struct context *cx, struct sweep *s
     return loop_stopped(e->m.b, at);
 }
 
-static void sweep_if(struct emitter *e, const struct context *cx, struct sweep *s, V condition, V at, sweep_body body)
-{
-    loop_if_begin(e->m.b, condition);
-    body(e, cx, s, at);
-    loop_end(e->m.b);
-}
-
 /* Emits body for every tile of rows. */
 static void sweep_rows(struct emitter *e, const struct context *cx, struct sweep *s, sweep_body body)
 {
+    const struct build *m = &e->m;
+
     s->tile.rows = e->s->tile.mr;
+    if (e->s->tile.shorter && !e->s->tile.window.row.neighbours) { /* the same code but for the sums */
+        V at = loop_for_begin(m->b, s->rows.first, s->rows.end, 0);
+        V whole = s->tile.whole = op_lt(m, at, s->rows.shorter);
+        body(e, cx, s, at);
+        loop_for_end(m->b, op_select(m, whole, const_index(m, s->tile.rows), const_index(m, s->tile.rows - 1)));
+        s->tile.whole = NULL;
+        return;
+    }
     sweep_loop(e, cx, s, s->rows.first, s->rows.shorter, s->tile.rows, body);
     if (e->s->tile.shorter) {
         s->tile.rows = e->s->tile.mr - 1;
@@ -76,7 +79,9 @@ static void sweep_columns(struct emitter *e, const struct context *cx, struct sw
         V fits = op_ge(m, op_sub(m, s->high, low), const_index(m, least));
         V next = op_add(m, low, const_index(m, (int64_t)t->n_tail * width));
         V after = op_select(m, fits, next, low);
-        sweep_if(e, cx, s, fits, low, body);
+        loop_if_begin(m->b, fits);
+        body(e, cx, s, low);
+        loop_end(m->b);
         low = after;
     }
     if (t->scalars) {
@@ -134,13 +139,13 @@ struct units {
     V row_slot;    /* of the rows of transposed tiles, or of blocks of the M variable */
 };
 
-static V vector_blocks(struct emitter *e)
+/* Returns how many parts of so many values each a variable has. */
+static V parts_of(struct emitter *e, uint32_t var, int64_t each)
 {
-    const struct build *m = &e->m;
-    V size = number_value(e, e->info.var_number[e->s->vector_var]);
+    V size = number_value(e, e->info.var_number[var]);
     frame_at(&e->frame, LEVEL_ENTRY);
-    size = op_add(m, size, const_index(m, e->s->vector_block - 1));
-    return op_lshr(m, size, const_index(m, __builtin_ctzll((unsigned long long)e->s->vector_block)));
+    size = op_add(&e->m, size, const_index(&e->m, each - 1));
+    return op_divide_index(&e->m, size, const_index(&e->m, each));
 }
 
 /* Emits the rows [u, u + rows) of transposed tiles and the elements [low, high) of the vector variable. */
@@ -196,21 +201,11 @@ static bool has_m_blocks(const struct emitter *e)
     return e->s->tiled && e->s->tile.m_var != KEXPR_NONE;
 }
 
-/* Returns how many tiles of rows there are. */
-static V m_tiles(struct emitter *e)
-{
-    const struct build *m = &e->m;
-    V size = number_value(e, e->info.var_number[e->s->tile.m_var]);
-    frame_at(&e->frame, LEVEL_ENTRY);
-    size = op_add(m, size, const_index(m, e->s->tile.mr - 1));
-    return op_divide_index(m, size, const_index(m, e->s->tile.mr));
-}
-
 static V m_blocks(struct emitter *e)
 {
     const struct build *m = &e->m;
-    V tiles = m_tiles(e);
-    frame_at(&e->frame, LEVEL_ENTRY);
+    V tiles = parts_of(e, e->s->tile.m_var, e->s->tile.mr); /* of rows */
+
     tiles = op_add(m, tiles, const_index(m, e->s->tile.m_tiles - 1));
     return op_divide_index(m, tiles, const_index(m, e->s->tile.m_tiles));
 }
@@ -220,10 +215,8 @@ static V m_blocks(struct emitter *e)
 static struct rows rows_of_block(struct emitter *e, V block)
 {
     const struct build *m = &e->m;
-    V size = number_value(e, e->info.var_number[e->s->tile.m_var]), tiles = m_tiles(e);
+    V size = number_value(e, e->info.var_number[e->s->tile.m_var]), tiles = parts_of(e, e->s->tile.m_var, e->s->tile.mr);
     V less = const_index(m, e->s->tile.mr - 1), most = const_index(m, e->s->tile.m_tiles);
-
-    frame_at(&e->frame, LEVEL_ENTRY);
     V whole = op_sub(m, size, op_mul(m, tiles, less));
     frame_here(&e->frame);
     V from = op_mul(m, block, most), to = op_smin(m, op_add(m, from, most), tiles);
@@ -249,9 +242,8 @@ static void emit_tiled_unit(struct emitter *e, const struct context *cx, struct 
     V size = number_value(e, e->info.var_number[e->s->vector_var]), length = const_index(m, e->s->vector_block);
     struct rows rows = {NULL, NULL, NULL};
 
-    if (has_m_blocks(e)) {
+    if (has_m_blocks(e))
         rows = rows_of_block(e, op_get(m, u->row_slot));
-    }
     V low = op_mul(m, block, length);
     V high = op_smin(m, op_add(m, low, length), size);
     if (w->lines > 1 && w->line_left) {
@@ -291,13 +283,7 @@ static V count_up(struct emitter *e, V *slot, V size, V carry)
 /* Returns how many values of a variable units tell apart. */
 static V unit_values(struct emitter *e, uint32_t var)
 {
-    V size = number_value(e, e->info.var_number[var]);
-
-    if (!tile_has_lines(e->s, var))
-        return size;
-    frame_at(&e->frame, LEVEL_ENTRY);
-    size = op_add(&e->m, size, const_index(&e->m, e->s->tile.window.lines - 1));
-    return op_divide_index(&e->m, size, const_index(&e->m, e->s->tile.window.lines));
+    return tile_has_lines(e->s, var) ? parts_of(e, var, e->s->tile.window.lines) : number_value(e, e->info.var_number[var]);
 }
 
 /* Acts on every digit of a unit's number, handing x on from one to the next.  Fastest is the variable of transposed tiles or
@@ -310,7 +296,7 @@ static void each_digit(struct emitter *e, struct units *u, V x, V (*act)(struct 
     if (has_m_blocks(e) && !e->s->tile.m_outer)
         x = act(e, &u->row_slot, m_blocks(e), x);
     if (e->info.vector_parallel)
-        x = act(e, &u->vector_slot, vector_blocks(e), x);
+        x = act(e, &u->vector_slot, parts_of(e, e->s->vector_var, e->s->vector_block), x);
     for (uint32_t i = e->s->unit_var_count; i-- > 0;)
         x = act(e, &u->slots[i], unit_values(e, e->s->unit_vars[i]), x);
     if (has_m_blocks(e) && e->s->tile.m_outer)
