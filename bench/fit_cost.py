@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Fits the prices by which the library and generated kernels are compared (struct contraction_prices) to measured contractions.
+"""Fits the prices by which the library, generated kernels and Winograd are compared (struct contraction_prices and
+winograd_prices) to measured contractions.
 
     fit_cost.py --bench build/release/bin/webnn-bench [--turns N] [--seconds S] [--save FILE] [--write ir/target/prices.h KIND]
     fit_cost.py --load FILE [--show] [--write ir/target/prices.h KIND]
 
-Every case is a matmul or a convolution, and is timed with the library and by generated kernels in turns, on one thread.  The time
-of a way is a sum of features times prices, none of which is negative: the least squares of relative errors.  Prints the prices with
-the errors that remain, and what choosing by them loses against the best choices.  --write puts them into the table as the prices of
-KIND of machine, FULL_RATE, HALF_RATE or AVX2; which one the machine is, ir/target/target.c says.  Needs NumPy.
+Every case is a matmul or a convolution, and is timed with the library and by generated kernels in turns, on one thread; some 3x3
+convolutions by Winograd, too, with the macro-tiles that their kernels have.  The time of a way is a sum of features times prices,
+none of which is negative: the least squares of relative errors.  Prints the prices with the errors that remain, and what choosing by
+them loses against the best choices.  --write puts them into the table as the prices of KIND of machine, FULL_RATE, HALF_RATE or
+AVX2; which one the machine is, ir/target/target.c says.  Needs NumPy.
 """
 import argparse
 import json
@@ -16,12 +18,19 @@ import re
 import statistics
 import subprocess
 import tempfile
+import textwrap
 import typing
 
 import numpy
 
+CHAINS, PADDED_ROWS, REUSED_SHARE = 8, 4, 0.5  # ir/target/target.c: the last row of padded_rows, l2_reused_share
+LANES = 8
 FEATURES = ["call", "matrix", "product", "ragged", "window", "near", "far"]
-WAYS = ("library", "packed", "unpacked")
+WAYS = ("library", "packed", "unpacked", "winograd", "tile")
+WINOGRAD = ["macro_tile", "product", "read", "input", "output", "memory", "near", "far"]
+TILE = ["work", "step", "split_near", "split_far"]
+NAMES = {"winograd": WINOGRAD, "tile": TILE}  # FEATURES of the other ways
+RESULTS = {16: (2, 2), 24: (2, 4), 36: (4, 4)}  # of Winograd's tiles, by their points
 
 
 class Case(typing.NamedTuple):
@@ -55,6 +64,27 @@ def convolution(size, inputs, outputs, window=1, stride=1):
                 f'strides=[{stride}, {stride}], inputLayout="nhwc"); y = relu(c); }} outputs {{ y; }}')
 
 
+class Image(typing.NamedTuple):
+    """A 3x3 convolution that Winograd computes, or several, whose weights come from memory and take longest."""
+    name: str
+    size: int
+    inputs: int
+    outputs: int
+    copies: int
+    text: str
+
+
+def image(size, inputs, outputs, copies=1):
+    consts, nodes = "", ""
+    for i in range(copies):
+        consts += (f'w{i}: f32[{outputs}, {inputs}, 3, 3] @weights("{inputs * 9}"); b{i}: f32[{outputs}] @weights("100"); ')
+        nodes += (f'c{i} = conv2d({f"y{i - 1}" if i else "x"}, w{i}, bias=b{i}, padding=[1, 1, 1, 1], inputLayout="nhwc"); '
+                  f"y{i} = relu(c{i}); ")
+    return Image(f"image-{size}-{inputs}-{outputs}-{copies}", size, inputs, outputs, copies,
+                 f"inputs {{ x: f32[1, {size}, {size}, {inputs}]; }} consts {{ {consts}}} nodes {{ {nodes}}} "
+                 f"outputs {{ y{copies - 1}; }}")
+
+
 EMPTY = Case("empty", 0, 1, 0, 0, 0, True, "inputs { x: f32[1]; } nodes { y = relu(x); } outputs { y; }")
 
 
@@ -81,6 +111,26 @@ def cases():
         yield convolution(size, inputs, outputs, window, 2)
 
 
+def images():
+    for size, channels in ((56, 64), (28, 128), (112, 32), (112, 16), (32, 64), (32, 32), (64, 16), (64, 64), (28, 48), (28, 96),
+                           (10, 64), (20, 64), (40, 64), (80, 16), (160, 16), (16, 128), (8, 128), (7, 128), (5, 128)):
+        yield image(size, channels, channels)
+    yield image(14, 256, 256)
+    for size, few, many in ((56, 16, 64), (28, 32, 128), (64, 32, 64), (32, 64, 128), (14, 64, 256)):
+        yield image(size, few, many)
+        yield image(size, many, few)
+    for channels, copies in ((256, 12), (512, 3)):
+        yield image(4, channels, channels, copies)
+
+
+def tiled():
+    """Yields matmuls that are one register tile, too large for sums to take turns, and some with panels of several."""
+    for rows, vectors in ((5, 1), (6, 1), (7, 1), (8, 1), (3, 2), (4, 2), (5, 2), (6, 2), (2, 3), (3, 3), (4, 3), (2, 4)):
+        yield matmul(rows, 1024, vectors * LANES)
+    for inner, vectors in ((256, 5), (256, 7), (2048, 5), (2048, 7)):
+        yield matmul(96, inner, vectors * LANES)
+
+
 def processor():
     """Returns the processor's name and, since clouds call many the same, its family and model."""
     with open("/proc/cpuinfo") as file:
@@ -93,20 +143,45 @@ def l2_bytes():
         return int(file.read().strip().rstrip("K")) * 1024
 
 
-def measure(bench, all_cases, turns, seconds):
-    """Returns the best microseconds of each case, by the library and by generated kernels."""
-    times = {"library": {}, "generated": {}, "processor": processor()}
+def run(bench, all_cases, seconds, debug):
+    """Returns the best microseconds of each case, and what is printed about kernels."""
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
         file.write("".join(f"operator {c.name}: {c.text}\n" for c in all_cases))
         file.flush()
-        for turn in range(turns):
-            ways = [("library", "prefer-library"), ("generated", "no-library")]
-            for way, debug in ways if turn % 2 == 0 else ways[::-1]:
-                out = subprocess.run([bench, "--file", file.name, "--level", "operator", "--threads", "1", "--no-peaks", "--json",
-                                      "--seconds", str(seconds), "--debug", debug + ",skip=winograd"],
-                                     check=True, capture_output=True, text=True).stdout
-                for case in json.loads(out)["cases"]:
-                    times[way][case["name"]] = min(case["min_ms"] * 1e3, times[way].get(case["name"], 1e9))
+        out = subprocess.run([bench, "--file", file.name, "--level", "operator", "--threads", "1", "--no-peaks", "--json",
+                              "--seconds", str(seconds), "--debug", debug], check=True, capture_output=True, text=True)
+    return {case["name"]: case["min_ms"] * 1e3 for case in json.loads(out.stdout)["cases"]}, out.stderr
+
+
+def cut(image, kernels):
+    """Returns what Winograd's kernel says: the number of macro-tiles, their tiles along height and width, and a tile's points."""
+    kernel = kernels[kernels.index("kernel winograd"):]
+    *count, height, width = [int(re.search(f"parallel p{i} < (\\d+)", kernel)[1]) for i in range(5)]
+    for points, results in RESULTS.items():
+        tiles = [-(-image.size // r) for r in results]
+        if (f"float32[{points * image.inputs * image.outputs}]" in kernel.split("stage 0")[0] and
+                [-(-t // n) for t, n in zip(tiles, count[1:])] == [height, width]):
+            return [int(numpy.prod(count)), height, width, points]
+    raise SystemExit(f"{image.name} has macro-tiles of {height} x {width} tiles of an unknown kind")
+
+
+def measure(bench, turns, seconds):
+    """Returns the best microseconds of each case, by the library, by generated kernels and by Winograd."""
+    times = {"library": {}, "generated": {}, "winograd": {}, "tile": {}, "cut": {}, "processor": processor()}
+    for turn in range(turns):
+        ways = [("library", "prefer-library"), ("generated", "no-library")]
+        for way, debug in ways if turn % 2 == 0 else ways[::-1]:
+            for part in (list(cases()), *([c] for c in images())):
+                for name, best in run(bench, part, seconds, debug + ",skip=winograd")[0].items():
+                    times[way][name] = min(best, times[way].get(name, 1e9))
+        for c in images():
+            found, kernels = run(bench, [c], seconds, "no-library,prefer-winograd,dump-kernels")
+            times["winograd"][c.name] = min(found[c.name], times["winograd"].get(c.name, 1e9))
+            times["cut"][c.name] = cut(c, kernels)
+        for c in tiled():
+            found, steps = run(bench, [c], seconds, "no-library,dump-program")
+            times["tile"][c.name] = min(found[c.name], times["tile"].get(c.name, 1e9))
+            times["cut"][c.name] = [int(n) for n in re.search(r"tiles of (\d+) rows x (\d+) vectors", steps).groups()]
     return times
 
 
@@ -119,6 +194,29 @@ def features(case, far_bytes):
     return [1, case.batch, products, ragged, windows, *((0, kib) if kib * 1024 > far_bytes else (kib, 0))]
 
 
+def winograd_features(c, cut, l2):
+    """Returns the counts of passes/cluster/winograd.c, of which struct winograd_prices has the units."""
+    count, height, width, points = cut
+    inputs, outputs = (-(-n // LANES) * LANES for n in (c.inputs, c.outputs))
+    tiles, weights = height * width, points * c.inputs * outputs
+    read = (RESULTS[points][0] * height + 2) * (RESULTS[points][1] * width + 2)
+    again = (count - 1) * weights / 256
+    near = 4 * (weights + points * tiles * (c.inputs + c.outputs)) < REUSED_SHARE * l2
+    return c.copies * numpy.array([count, count * -(-tiles // PADDED_ROWS) * PADDED_ROWS * weights / 1e3,
+                                   count * read * inputs / 1e3, count * tiles * points * inputs / 1e3,
+                                   count * tiles * points * outputs / 1e3, 0,
+                                   *((again, 0) if near else (0, again))])
+
+
+def tile_features(c, cut):
+    """Returns the counts of ir/schedule/schedule_mr_nr.c, of which struct tile_prices has the units."""
+    rows, vectors = cut
+    strips = [vectors] * (c.columns // LANES // vectors) + [c.columns // LANES % vectors][:c.columns // LANES % vectors]
+    split = rows * sum(strips) if len(strips) > 1 else 0
+    return c.inner * c.rows / rows * numpy.array([sum(max(rows * v, rows + v, CHAINS) for v in strips), len(strips),
+                                                  *((split, 0) if c.inner <= 512 else (0, split))])
+
+
 def non_negative(a, b):
     """Returns the x without negative elements for which |a x - b| is least, by descent along one coordinate after the other."""
     square, towards, x = a.T @ a, a.T @ b, numpy.zeros(a.shape[1])
@@ -128,16 +226,28 @@ def non_negative(a, b):
     return x
 
 
-def fit(measured, far_bytes, show):
+def fit(measured, far_bytes, l2, show):
     """Returns the prices of each way in nanoseconds, and what to say of the errors that remain."""
     prices, remarks = {}, []
     for way in WAYS:
-        timed = measured["library" if way == "library" else "generated"]
-        taken = [c for c in cases() if c is not EMPTY and (way == "library" or c.constant == (way == "packed"))]
-        counts = numpy.array([features(c, far_bytes) for c in taken], float)
-        wanted = numpy.array([max(timed[c.name] - timed[EMPTY.name], 0.05) * 1e3 for c in taken])
+        timed = measured[way if way in measured else "generated"]
+        if way == "winograd":
+            taken = [c for c in images() if c.copies == 1]
+            counts = numpy.array([winograd_features(c, measured["cut"][c.name], l2) for c in taken], float)
+        elif way == "tile":
+            taken = list(tiled())
+            counts = numpy.array([tile_features(c, measured["cut"][c.name]) for c in taken], float)
+        else:
+            taken = [c for c in cases() if c is not EMPTY and (way == "library" or c.constant == (way == "packed"))]
+            counts = numpy.array([features(c, far_bytes) for c in taken], float)
+        empty = timed.get(EMPTY.name, measured["generated"][EMPTY.name])
+        wanted = numpy.array([max(timed[c.name] - empty, 0.05) * 1e3 for c in taken])
         prices[way] = non_negative(counts / wanted[:, None], numpy.ones(len(taken)))
         errors = counts @ prices[way] / wanted - 1
+        if way == "winograd":
+            prices[way][WINOGRAD.index("memory")] = min(
+                timed[c.name] * 1e3 / (c.copies * measured["cut"][c.name][3] * c.inputs * c.outputs / 256)
+                for c in images() if c.copies > 1)
         for c, e, w in zip(taken, errors, wanted):
             if show:
                 print(f"{way:9} {c.name:32} {w / 1e3:10.1f} us {100 * e:+6.0f} %")
@@ -149,10 +259,12 @@ def table(kind, prices, remarks, name):
     """Returns the text of the prices of a kind of machine."""
     lines = [f"#define {kind}_PRICES"]
     for way in WAYS:
-        members = ", ".join(f".{n} = {p:.3g}" for n, p in zip(FEATURES, prices[way]) if p > 0)
+        members = ", ".join(f".{n} = {p:.3g}" for n, p in zip(NAMES.get(way, FEATURES), prices[way]) if p > 0)
         lines.append(f"    .{way} = {{{members}}}" + ("," if way != WAYS[-1] else ""))
     text = " \\\n".join(line.ljust(126) for line in lines[:-1]) + " \\\n" + lines[-1]
-    return f"/* {kind}: {name}.\n * Errors, and what a tenth exceeds: {remarks}. */\n{text}\n"
+    comment = textwrap.fill(f"Errors, and what a tenth exceeds: {remarks}. */", 128, initial_indent=" * ", subsequent_indent=" * ",
+                            break_long_words=False)
+    return f"/* {kind}: {name}.\n{comment}\n{text}\n"
 
 
 def write(path, kind, text):
@@ -166,9 +278,9 @@ def write(path, kind, text):
         file.write(after)
 
 
-def regret(measured, prices, far_bytes, worth):
+def regret(measured, prices, far_bytes, l2, worth):
     """Prints what the choices by these prices take, and the library alone and generated kernels alone, against the best ones."""
-    chosen, ratios = [], {"chosen": [], "library": [], "generated": []}
+    ratios = {"chosen": [], "library": [], "generated": []}
     for c in cases():
         if c is EMPTY:
             continue
@@ -182,6 +294,16 @@ def regret(measured, prices, far_bytes, worth):
             ratios[w].append(t / best)
         if times[way] > 1.02 * best:
             print(f"  {c.name}: {way} takes {times[way] / best:.2f} of the best")
+    packed, of_tiles = dict(zip(FEATURES, prices["packed"])), dict(zip(WINOGRAD, prices["winograd"]))
+    for c in images():
+        weights = 9 * c.inputs * c.outputs
+        direct = c.copies * c.size ** 2 * weights / 1e3 * (packed["product"] + packed["window"] / c.inputs)
+        transformed = max(winograd_features(c, measured["cut"][c.name], l2) @ prices["winograd"],
+                          (c.copies > 1) * c.copies * weights / 9 * measured["cut"][c.name][3] / 256 * of_tiles["memory"])
+        way = "winograd" if transformed < direct else "generated"
+        loss = measured[way][c.name] / min(measured[w][c.name] for w in ("winograd", "generated"))
+        if loss > 1.02:
+            print(f"  {c.name}: {way} takes {loss:.2f} of the best")
     for way, of in ratios.items():
         print(f"{way}: {numpy.exp(numpy.mean(numpy.log(of))):.3f} of the best, the worst {max(of):.2f}")
 
@@ -203,14 +325,14 @@ def main():
         with open(o.load) as file:
             measured = json.load(file)
     else:
-        measured = measure(o.bench, list(cases()), o.turns, o.seconds)
+        measured = measure(o.bench, o.turns, o.seconds)
     if o.save:
         with open(o.save, "w") as file:
             json.dump(measured, file)
-    prices, remarks = fit(measured, o.far, o.show)
+    prices, remarks = fit(measured, o.far, l2_bytes(), o.show)
     text = table(o.write[1] if o.write else "THIS", prices, remarks, measured["processor"])
     print(text, end="")
-    regret(measured, prices, o.far, o.worth)
+    regret(measured, prices, o.far, l2_bytes(), o.worth)
     if o.write:
         write(o.write[0], o.write[1], text)
 

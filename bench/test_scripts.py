@@ -40,21 +40,30 @@ def step(**what):
 
 @unittest.skipUnless(fit_cost, "there is no NumPy")
 class Prices(unittest.TestCase):
-    PRICES = {"library": [500, 100, 23, 0, 3, 5, 11], "packed": [0, 0, 19, 6, 45, 3, 7], "unpacked": [20, 0, 21, 7, 0, 4, 16]}
+    PRICES = {"library": [500, 100, 23, 0, 3, 5, 11], "packed": [0, 0, 19, 6, 45, 3, 7], "unpacked": [20, 0, 21, 7, 0, 4, 16],
+              "winograd": [500, 20, 400, 0, 100, 50, 0, 10], "tile": [0.2, 0.1, 0.01, 0.03]}
 
     def measured(self):
         def of(case, way):
             return 0.1 + sum(n * p for n, p in zip(fit_cost.features(case, 1 << 19), self.PRICES[way])) / 1e3
         rest = [c for c in fit_cost.cases() if c is not fit_cost.EMPTY]
-        return {"library": {"empty": 0.1, **{c.name: of(c, "library") for c in rest}}, "processor": "P",
+        cut = {**{c.name: [4, 4, 7, 36] if c.size % 3 else [1, c.size % 5 + 2, 3, 16] for c in fit_cost.images()},
+               **{c.name: [min(c.rows, 6), min(c.columns // 8, 2)] for c in fit_cost.tiled()}}
+        image = {c.name: fit_cost.winograd_features(c, cut[c.name], 1 << 19) @ self.PRICES["winograd"] / 1e3 + 0.1
+                 for c in fit_cost.images()}
+        for c in fit_cost.images():
+            if c.copies > 1:
+                image[c.name] = c.copies * c.inputs * c.outputs * cut[c.name][3] / 256 * 50 / 1e3
+        tile = {c.name: fit_cost.tile_features(c, cut[c.name]) @ self.PRICES["tile"] / 1e3 + 0.1 for c in fit_cost.tiled()}
+        return {"winograd": image, "tile": tile, "cut": cut, "library": {"empty": 0.1, **{c.name: of(c, "library") for c in rest}}, "processor": "P",
                 "generated": {"empty": 0.1, **{c.name: of(c, "packed" if c.constant else "unpacked") for c in rest}}}
 
     def test_prices_are_found(self):
-        prices, remarks = fit_cost.fit(self.measured(), 1 << 19, False)
-        for way in ("library", "packed"):
+        prices, remarks = fit_cost.fit(self.measured(), 1 << 19, 1 << 19, False)
+        for way in ("library", "packed", "winograd", "tile"):
             for found, price in zip(prices[way], self.PRICES[way]):
                 self.assertAlmostEqual(found, price, delta=0.01 + 0.02 * price)
-        self.assertEqual(remarks.count(" 0 %"), 3)
+        self.assertEqual(remarks.count(" 0 %"), 5)
 
     def test_the_table_is_written(self):
         with tempfile.TemporaryDirectory() as folder:

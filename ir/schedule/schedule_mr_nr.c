@@ -12,30 +12,31 @@
 
 /* ---- tiles ---- */
 
-/* Returns roughly the cycles of one step of a tile: multiply-adds, loads, or waiting for the chain of additions. */
-static double tile_cost(int64_t rows, int64_t vectors, int64_t chains)
+/* Returns the nanoseconds of one step of a tile: multiply-adds, loads, or waiting for the chain of additions. */
+static double tile_cost(const struct target_facts *facts, int64_t rows, int64_t vectors)
 {
-    int64_t most = rows * vectors > rows + vectors ? rows * vectors : rows + vectors;
-    return (double)(most > chains ? most : chains) + 0.5;
+    const struct tile_prices *p = &facts->multiplication.tile;
+    const int64_t chains = facts->contraction.chains, work = rows * vectors > rows + vectors ? rows * vectors : rows + vectors;
+
+    return p->work * (double)(work > chains ? work : chains) + p->step;
 }
 
 /* Returns the cost of one step of the sum in all columns of a row of tiles that is so high. */
-static double strip_cost(const struct register_tile *t, const struct contraction_facts *facts, int64_t rows, int64_t columns,
+static double strip_cost(const struct register_tile *t, const struct target_facts *facts, int64_t rows, int64_t columns,
                          int64_t width)
 {
     const int64_t strip = t->vectors * width, rest = columns % strip;
-    double cost = (double)(columns / strip) * tile_cost(rows, t->vectors, facts->chains);
+    double cost = (double)(columns / strip) * tile_cost(facts, rows, t->vectors);
 
     if (t->n_tail)
-        cost += tile_cost(rows, t->n_tail, facts->chains);
+        cost += tile_cost(facts, rows, t->n_tail);
     if (t->scalars)
-        cost += (double)(rest % width) * tile_cost(rows, 1, facts->chains);
+        cost += (double)(rest % width) * tile_cost(facts, rows, 1);
     return cost;
 }
 
 /* Finds the remainder of the columns, and returns the cost of one step of the sum for one of many rows. */
-static double shape_cost(struct register_tile *t, const struct contraction_facts *facts, int64_t columns, int64_t width,
-                         bool masked)
+static double shape_cost(struct register_tile *t, const struct target_facts *facts, int64_t columns, int64_t width, bool masked)
 {
     const int64_t strip = t->vectors * width, rest = columns % strip;
 
@@ -50,7 +51,7 @@ static double shape_cost(struct register_tile *t, const struct contraction_facts
     }
     /* Every kind of tile has its own code. */
     uint32_t kinds = (1U + t->shorter) * (uint32_t)(t->full + (t->n_tail > 0) + t->scalars);
-    return cost / rows * (1 + facts->code * (kinds - 1));
+    return cost / rows * (1 + facts->contraction.code * (kinds - 1));
 }
 
 /* Chooses the best tile that has `least` to `most` rows, and others of one row less unless one tile of these has all rows. */
@@ -82,7 +83,7 @@ static void choose_shape(const struct target *target, const struct tile_bounds *
             if (t->vectors > facts->tile.vectors_most_tall && t->mr > 1)
                 continue;
             t->shorter = t->mr > 1 && !b->m_multiple && (least != most || b->m != most || target->sizes_vary);
-            double cost = shape_cost(t, facts, b->n, lanes, masked);
+            double cost = shape_cost(t, target_facts(target), b->n, lanes, masked);
             if (!best.vectors || cost < lowest) {
                 lowest = cost;
                 best = *t;
@@ -164,6 +165,16 @@ static int64_t preferred_panel(const struct target *t, const struct contraction 
     return c->m <= facts->few_rows ? lanes * facts->panel.vectors_few : width < line ? line : width;
 }
 
+/* Returns the nanoseconds of a multiply-add of a vector in tiles of many rows. */
+static double vector_cost(const struct target *t, int64_t vectors)
+{
+    const struct contraction_facts *facts = &target_facts(t)->contraction;
+    const int64_t held = (t->isa.registers - 1 - vectors) / vectors, most = facts->row_pointers;
+    const int64_t rows = held < 1 ? 1 : held < most ? held : most;
+
+    return tile_cost(target_facts(t), rows, vectors) / (double)(rows * vectors);
+}
+
 int64_t schedule_panel(const struct target *t, const struct contraction *c)
 {
     const struct contraction_facts *facts = &target_facts(t)->contraction;
@@ -173,6 +184,7 @@ int64_t schedule_panel(const struct target *t, const struct contraction *c)
     const int64_t most = c->m > 1 && c->m <= facts->few_rows ? wide : lanes * facts->panel.vectors_most;
     /* Several tiles jump over each other's part, and read theirs from beyond the L2 cache if the panel is large. */
     const bool far = (double)(most * c->k) * sizeof(float) > cache->l2_hot_share * (double)cache->l2_bytes;
+    const struct tile_prices *prices = &target_facts(t)->multiplication.tile;
     const int64_t least_width = target_facts(t)->loop.run_least;
     int64_t best = c->n;
     double least = 0;
@@ -180,17 +192,17 @@ int64_t schedule_panel(const struct target *t, const struct contraction *c)
     if (c->n <= wide || c->group < least_width)
         return c->n;
     for (int64_t p = least_width; p <= most && p <= c->group; p++) {
-        double waste = (double)(ceil_div(p, lanes) * lanes) / (double)p;
+        const double waste = (double)(ceil_div(p, lanes) * lanes) / (double)p;
 
         if (c->group % p || waste > facts->empty_lanes)
             continue;
-        if (p <= lanes)
-            waste *= facts->narrow;
-        if (p > wide && c->m > 1)
-            waste *= p <= one_tile ? facts->short_tile : far ? facts->split_far : facts->split_near;
-        if (!least || waste < least || (waste == least && p <= wide)) {
+        const bool wider = p > wide && c->m > 1, split = wider && p > one_tile;
+        double cost = vector_cost(t, p <= lanes ? 1 : wider && !split ? facts->panel.vectors_short : facts->panel.vectors);
+        cost += !split ? 0 : far ? prices->split_far : prices->split_near;
+        cost *= waste * (1 + wider * facts->code); /* tiles that others do not have */
+        if (!least || cost < least || (cost == least && p <= wide)) {
             best = p;
-            least = waste;
+            least = cost;
         }
     }
     return best;

@@ -98,7 +98,7 @@ struct tile_facts {
 struct panel_facts {
     uint32_t vectors;           /* where tiles have as many rows as registers allow */
     uint32_t vectors_preferred; /* taken instead where it divides N: what registers allow without a loss */
-    uint32_t vectors_short;     /* of one tile with fewer rows (short_tile below) */
+    uint32_t vectors_short;     /* of one tile with fewer rows */
     uint32_t vectors_few;       /* for few rows, where reading B is what takes time */
     uint32_t vectors_most;      /* of several tiles, where narrower ones would waste lanes */
     uint32_t piece_least;       /* least output channels of a head for separate panels: elements, not vectors */
@@ -126,36 +126,18 @@ struct contraction_facts {
     uint32_t chained_sums;       /* tiles with that few sums are bound by the latency of additions */
     int64_t compact_bytes;       /* B with fewer bytes as float32 than this is unpacked when the graph is built */
     double code;                 /* share that each further kind of tile costs, for its code */
-    double narrow;               /* how many times longer a panel of one vector takes: loads limit it */
-    double short_tile;           /* the same for one of three vectors, whose tiles have fewer rows */
-    double split_near;           /* the same for one so wide that several tiles share it, from the L2 cache */
-    double split_far;            /* the same from beyond L2 */
     double empty_lanes;          /* lanes computed for every lane needed, at most */
 };
 
-/** Decides between Winograd's tiles and direct convolution, in multiply-adds of one vector, two of which begin in every cycle.
- */
+/** Decides between Winograd's tiles and direct convolution, with the prices of multiplication_facts. */
 struct winograd_facts {
-    int64_t kinds;          /* number of tiles that are used, the first ones (ir/graph/winograd.h) */
-    int64_t tiles_most;     /* of a macro-tile: more gain nothing */
-    int64_t tiles_least;    /* fewer read the weights too often per operation, for any cache */
-    int64_t channel_block;  /* contiguous input channels: the same for most sizes, so that they share code */
-    int64_t channels_least; /* fewer leave lanes of the transforms empty */
-    double direct_speed;    /* share of the peak that direct convolutions reach, with contiguous channels */
-    double planar_speed;    /* the same of images in nchw */
-    double planar_tile;     /* what transforming a tile of one vector of channels of those takes in addition, both ways */
-    double direct_weight;   /* reading a vector of weights from memory, in addition to the arithmetic */
-    double matmul_speed;    /* share of the peak of the multiplications of transformed tiles */
-    double input_tile;      /* transforming 16 points of one vector of input channels, with the stage predicate */
-    double input_vector;    /* reading a vector of inputs, of which neighbouring macro-tiles share some */
-    double output_tile;     /* transforming 16 points of one vector of output channels back */
-    double weight_first;    /* reading a vector of transformed weights from memory, prefetched, for the first macro-tile */
-    double weight_far;      /* the same for each further one, if they stay in a cache that is shared */
-    double weight_near;     /* the same if they stay in the L2 cache */
-    double macro_tile;      /* fixed cost of a macro-tile */
-    double scratch_share;   /* share of the L2 cache that a macro-tile's scratch may fill */
-    double special;         /* how many times longer separate code takes */
-    double worth;           /* largest share of the direct time: it is more code, and both weights are kept */
+    int64_t kinds;         /* number of tiles that are used, the first ones (ir/graph/winograd.h) */
+    int64_t tiles_most;    /* of a macro-tile: more gain nothing */
+    int64_t tiles_least;   /* fewer read the weights too often per operation, for any cache */
+    int64_t channel_block; /* contiguous input channels: the same for most sizes, so that they share code */
+    double scratch_share;  /* share of the L2 cache that a macro-tile's scratch may fill */
+    double special;        /* how many times longer separate code takes */
+    double worth;          /* largest share of the direct time: it is more code, and both weights are kept */
 };
 
 /** Chooses the macro-tiles of rows of attention, and when one kernel computes all of it. */

@@ -17,9 +17,33 @@ struct contraction_prices {
     double far;     /* of one of others */
 };
 
-/** Costs for choosing between the library and a generated kernel. */
+/** Prices of a convolution by Winograd, in nanoseconds of one thread.  A direct one takes what contraction_prices says of
+ * packed weights, and `memory`.  Numbers of channels fill whole vectors. */
+struct winograd_prices {
+    double macro_tile;  /* whatever its size */
+    double product;     /* of a thousand multiply-adds of transformed tiles, rows that fill register tiles included */
+    double read;        /* of a thousand elements of the image, of which neighbouring macro-tiles share some */
+    double input;       /* of a thousand points of inputs that are transformed, */
+    double output;      /* and of products that are transformed back */
+    double planar;      /* in addition, of a thousand channels of tiles of images in nchw, both ways */
+    double memory;      /* of a KiB of weights, for the first macro-tile */
+    double near, far;   /* of one for each further macro-tile, if they stay in the L2 cache, and if not */
+    double interleaved; /* of a thousand multiply-adds of direct convolutions, in addition, if channels are innermost */
+};
+
+/** Prices of register tiles, in nanoseconds: of one step of the sum. */
+struct tile_prices {
+    double work; /* of each multiply-add or load of a vector, whichever are more */
+    double step; /* in addition, whatever the tile */
+    double split_near,
+        split_far; /* in addition, of a multiply-add in a panel that several tiles share, from L2 and from beyond */
+};
+
+/** Costs for choosing between the library, a generated kernel and Winograd. */
 struct multiplication_facts {
     struct contraction_prices library, packed, unpacked; /* packed, unpacked: generated kernels with and without packed B */
+    struct winograd_prices winograd;
+    struct tile_prices tile;
     double worth;   /* share of the time that a kernel may take, since it takes longer to compile than a primitive to create */
     double compile; /* the same in nanoseconds of a run, of a kernel of many rows, which is long code */
     double worth_bfloat16; /* share of the time that multiplying in bfloat16 may take */

@@ -68,13 +68,10 @@
 #define WINDOW_FACTS(multiplies) {.steps = 4, .unrolled = multiplies}
 #define CONTRACTION_FACTS                                                                                                      \
     .chains = 8, .chained_sums = 4, .row_pointers = 8, .few_rows = 6, .recurrent_rows = 1, .tall_rows = 14,                    \
-    .compact_bytes = 1 << 17, .zeros_most = 4096, .float64_multiplies = 2048, .code = 0.02, .narrow = 1.15,                    \
-    .short_tile = 1.05, .split_near = 1.12, .split_far = 1.3, .empty_lanes = 1.5
+    .compact_bytes = 1 << 17, .zeros_most = 4096, .float64_multiplies = 2048, .code = 0.02, .empty_lanes = 1.5
 
 #define WINOGRAD_FACTS                                                                                                         \
-    .tiles_most = 104, .tiles_least = 16, .channel_block = 32, .channels_least = 16, .direct_weight = 20, .input_vector = 5,   \
-    .weight_first = 16, .weight_far = 7, .weight_near = 3, .macro_tile = 3000, .scratch_share = 0.8, .special = 1.03,          \
-    .worth = 0.9
+    .tiles_most = 104, .tiles_least = 16, .channel_block = 32, .scratch_share = 0.8, .special = 1.03, .worth = 0.9
 #define ATTENTION_FACTS                                                                                                        \
     .vectors_vary = 4, .rows_least = 16, .few_rows = 15, .rows_at_once = 7, .keys_least = 8, .scores_share = 0.5,              \
     .block_share = 1.0, .block_least = 32, .bounded_keys = 64, .guarded_keys = 40, .guarded_mask = 0.25
@@ -90,9 +87,6 @@
 /* ---- what several rows have ---- */
 
 #define ALL_ROWS .call = CALL_FACTS, .operation = OPERATION_FACTS, .loop = LOOP_FACTS, .fusion = FUSION_FACTS
-#define PROCESSOR_WINOGRAD(tiles, input, output)                                                                               \
-    {WINOGRAD_FACTS,       .direct_speed = 0.92, .planar_speed = 0.92,  .planar_tile = 0,                                      \
-     .matmul_speed = 0.90, .kinds = tiles,       .input_tile = (input), .output_tile = (output)}
 #define PROCESSOR_ATTENTION ATTENTION_FACTS, .vectors_most = 6, .few_rows_best = 2, .bounded_rows = 8, .tile = 0.5
 /* What fewer or narrower registers allow than 32 of 512 bits. */
 #define NARROW_TILE {TILE_FACTS, .padded_rows = {4, 0}}
@@ -120,7 +114,7 @@ static const struct target_facts rows[ROW_COUNT] = {
                    .contraction = WIDE_CONTRACTION,
                    .multiplication = {MULTIPLICATION_FACTS, FULL_RATE_PRICES, .worth = 0.94, .convolutions = true,
                                       .depthwise = true, .dense_batches = true, .fixed_sizes = true, .bytes = true},
-                   .winograd = PROCESSOR_WINOGRAD(3, 230, 190),
+                   .winograd = {WINOGRAD_FACTS, .kinds = 3},
                    .attention = {PROCESSOR_ATTENTION, .scores_least = 1}},
     [HALF_RATE] = {.name = "avx512-half-rate",
                    HALF_RATE_ROW,
@@ -128,21 +122,21 @@ static const struct target_facts rows[ROW_COUNT] = {
                    /* Of depthwise convolutions half the time was measured with these vectors on another processor. */
                    .multiplication = {MULTIPLICATION_FACTS, HALF_RATE_PRICES, .worth = 0.9, .depthwise = true,
                                       .fixed_sizes = true},
-                   .winograd = PROCESSOR_WINOGRAD(3, 230, 190),
+                   .winograd = {WINOGRAD_FACTS, .kinds = 3},
                    .attention = {PROCESSOR_ATTENTION, .scores_least = 1}},
     [AVX2] = {.name = "avx2",
               HALF_RATE_ROW,
               .contraction = NARROW_CONTRACTION,
               .multiplication = {MULTIPLICATION_FACTS, AVX2_PRICES, .worth = 0.98, .library_results = 16, .convolutions = true,
                                  .groups = true, .depthwise = true, .fixed_sizes = true},
-              .winograd = PROCESSOR_WINOGRAD(3, 105, 87), /* of a Zen 3; the others' of an Emerald Rapids */
+              .winograd = {WINOGRAD_FACTS, .kinds = 3},
               .attention = {PROCESSOR_ATTENTION, .scores_least = 16 << 20}},
     /* This has vectors of 128 bits in 16 registers: the first x86-64.  There larger tiles of Winograd were slower. */
     [BASELINE] = {.name = "baseline",
                   HALF_RATE_ROW,
                   .contraction = NARROW_CONTRACTION,
                   .multiplication = {UNMEASURED_MULTIPLICATION(0.25, 0.25), .depthwise = true},
-                  .winograd = PROCESSOR_WINOGRAD(1, 230, 190),
+                  .winograd = {WINOGRAD_FACTS, .kinds = 1},
                   .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* This has them in 32 registers: aarch64, and others.  Nothing was measured there.  The numbers are the baseline's, but
      * that oneDNN 2.6 has only portable C for it, which is taken to reach a quarter of what its code for x86-64 does. */
@@ -150,7 +144,7 @@ static const struct target_facts rows[ROW_COUNT] = {
               HALF_RATE_ROW,
               .contraction = NARROW_CONTRACTION,
               .multiplication = {UNMEASURED_MULTIPLICATION(0.25, 0.0625), .depthwise = true},
-              .winograd = PROCESSOR_WINOGRAD(1, 230, 190),
+              .winograd = {WINOGRAD_FACTS, .kinds = 1},
               .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* An engine loads all operands of unrolled steps first: what the registers do not hold goes to the stack and back. */
     [WEBASSEMBLY] = {.name = "webassembly",
@@ -158,7 +152,7 @@ static const struct target_facts rows[ROW_COUNT] = {
                      .contraction = {CONTRACTION_FACTS, .tile = NARROW_TILE, .panel = {PANEL_FACTS, .vectors_preferred = 2},
                                      .window = WINDOW_FACTS(8), .unrolled_steps = 8},
                      .multiplication = {UNMEASURED_MULTIPLICATION(0.25, 0.25)},
-                     .winograd = PROCESSOR_WINOGRAD(1, 230, 190),
+                     .winograd = {WINOGRAD_FACTS, .kinds = 1},
                      .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* Local memory of a GPU holds the transformed inputs and products of two tiles or so: those of a macro-tile pass through
      * the last cache, which reads a number in the time of some twenty multiply-adds, and matmuls of stages read it there, too.
@@ -168,9 +162,8 @@ static const struct target_facts rows[ROW_COUNT] = {
     [DEVICE] = {.name = "device",
                 HALF_RATE_ROW,
                 .contraction = NARROW_CONTRACTION,
-                .multiplication = {UNMEASURED_MULTIPLICATION(0.25, 0.25)},
-                .winograd = {WINOGRAD_FACTS, .direct_speed = 0.8, .planar_speed = 0.8, .planar_tile = 0, .matmul_speed = 0.4,
-                             .kinds = 1, .input_tile = 640, .output_tile = 640},
+                .multiplication = {MULTIPLICATION_FACTS, DEVICE_PRICES, .worth = 0.9},
+                .winograd = {WINOGRAD_FACTS, .kinds = 1},
                 .attention = {ATTENTION_FACTS, .vectors_most = 16, .scores_least = 32 << 20, .few_rows_best = 15,
                               .bounded_rows = 15, .tile = 4}},
     /* On PoCL transformed convolutions take what the model says of a processor, and direct ones, whose tiles read both operands
@@ -181,9 +174,8 @@ static const struct target_facts rows[ROW_COUNT] = {
     [DEVICE_PROCESSOR] = {.name = "processor-as-device",
                           HALF_RATE_ROW,
                           .contraction = NARROW_CONTRACTION,
-                          .multiplication = {UNMEASURED_MULTIPLICATION(0.25, 0.25)},
-                          .winograd = {WINOGRAD_FACTS, .direct_speed = 0.31, .planar_speed = 0.6, .planar_tile = 1500,
-                                       .matmul_speed = 0.90, .kinds = 1, .input_tile = 230, .output_tile = 190},
+                          .multiplication = {MULTIPLICATION_FACTS, DEVICE_PROCESSOR_PRICES, .worth = 0.9},
+                          .winograd = {WINOGRAD_FACTS, .kinds = 1},
                           .attention = {ATTENTION_FACTS, .vectors_most = 6, .scores_least = 128 << 10, .few_rows_best = 15,
                                         .bounded_rows = 15, .tile = 0.5}},
 };
@@ -283,71 +275,39 @@ double target_l2_bytes(const struct target *t)
     .group_items = 256, .local_bytes = 32 << 10, .item_iterations = 4, .groups_per_unit = 8, .tile_load = 1, .tile_chains = 8, \
     .tile_unpack = 4, .matrix = MATRIX_FACTS
 
+/* A GPU's neighbouring items read neighbouring words of a panel. */
+#define GPU_FACTS                                                                                                              \
+    .name = "gpu", DEVICE_FACTS, .compute_units = 16, .lanes = 32, .row_iterations = 64, .stage_groups = 2,                    \
+    .stage_items = 128, .stage_local_share = 0.5, .vector_lanes = 4, .tile_numbers = 64, .tile_gather = 1,                     \
+    .tile_iterations = 64, .tile_items = 16, .local = {.bring = 4, .wait = 150}, .panel_columns = UINT32_MAX, .kept_bytes = 0
+/* Items of a group run one by one here, so that barriers would cost, and save nothing; groups of one size share code. */
+#define PROCESSOR_FACTS                                                                                                        \
+    .name = "processor as a device", DEVICE_FACTS, .compute_units = 2, .lanes = 16, .row_iterations = UINT32_MAX,              \
+    .stage_groups = 4, .stage_items = 1, .stage_local_share = 0, .vector_strides = true, .vector_lanes = 16,                   \
+    .tile_numbers = 16 * 16, .tile_gather = 1.5, .tile_iterations = 0, .tile_items = 1, .local = {.bring = 4},                 \
+    .panel_columns = 64, .kept_bytes = 16 << 10
+
 const struct gpu_facts *target_gpu_facts(bool is_processor)
 {
-    static const struct gpu_facts gpu = {.name = "gpu",
-                                         DEVICE_FACTS,
-                                         .compute_units = 16,
-                                         .lanes = 32,
-                                         .row_iterations = 64,
-                                         .stage_groups = 2,
-                                         .stage_items = 128,
-                                         .stage_local_share = 0.5,
-                                         .vector_lanes = 4,
-                                         .tile_numbers = 64,
-                                         .tile_gather = 1,
-                                         .tile_iterations = 64,
-                                         .tile_items = 16,
-                                         .local = {.bring = 4, .wait = 150},
-                                         .panel_columns = UINT32_MAX /* neighbouring items read neighbouring words */,
-                                         .kept_bytes = 0};
-    static const struct gpu_facts processor = {.name = "processor as a device",
-                                               DEVICE_FACTS,
-                                               .compute_units = 2,
-                                               .lanes = 16,
-                                               .row_iterations = UINT32_MAX, /* a group's items run one by one */
-                                               .stage_groups = 4,
-                                               .stage_items = 1, /* barriers would cost, and save nothing */
-                                               .stage_local_share = 0,
-                                               .vector_strides = true,
-                                               .vector_lanes = 16,
-                                               .tile_numbers = 16 * 16,
-                                               .tile_gather = 1.5,
-                                               .tile_iterations = 0,
-                                               .tile_items = 1 /* groups of one size share code */,
-                                               .local = {.bring = 4},
-                                               .panel_columns = 64,
-                                               .kept_bytes = 16 << 10};
+    static const struct gpu_facts gpu = {GPU_FACTS}, processor = {PROCESSOR_FACTS};
 
     return is_processor ? &processor : &gpu;
 }
 
 /* What the schedules of contractions and of points turn on (ir/schedule/schedule_gpu_tile.c, schedule_gpu_lanes.c). */
-static const struct gpu_tunable tunables[] = {
-    {.name = "tile_numbers",
-     .offset = offsetof(struct gpu_facts, tile_numbers),
-     .values = {16, 32, 64, 128, 256},
-     .value_count = 5},
-    {.name = "vector_lanes", .offset = offsetof(struct gpu_facts, vector_lanes), .values = {4, 8, 16}, .value_count = 3},
-    {.name = "tile_items", .offset = offsetof(struct gpu_facts, tile_items), .values = {1, 2, 4, 8, 16}, .value_count = 5},
-    {.name = "tile_iterations",
-     .offset = offsetof(struct gpu_facts, tile_iterations),
-     .values = {0, 8, 16, 32, 64},
-     .value_count = 5},
-    {.name = "item_iterations",
-     .offset = offsetof(struct gpu_facts, item_iterations),
-     .values = {1, 2, 4, 8, 16},
-     .value_count = 5},
-    {.name = "matrix_iterations",
-     .offset = offsetof(struct gpu_facts, matrix.iterations),
-     .values = {16, 32, 64, 128},
-     .value_count = 4,
-     .of_matrix = true},
-    {.name = "matrix_sums",
-     .offset = offsetof(struct gpu_facts, matrix.sums),
-     .values = {16, 32, 64, 128},
-     .value_count = 4,
-     .of_matrix = true}};
+#define TUNABLE(name_, member, matrix, ...)                                                                                    \
+    {.name = (name_),                                                                                                          \
+     .offset = offsetof(struct gpu_facts, member),                                                                             \
+     .values = {__VA_ARGS__},                                                                                                  \
+     .of_matrix = (matrix),                                                                                                    \
+     .value_count = sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)}
+static const struct gpu_tunable tunables[] = {TUNABLE("tile_numbers", tile_numbers, false, 16, 32, 64, 128, 256),
+                                              TUNABLE("vector_lanes", vector_lanes, false, 4, 8, 16),
+                                              TUNABLE("tile_items", tile_items, false, 1, 2, 4, 8, 16),
+                                              TUNABLE("tile_iterations", tile_iterations, false, 0, 8, 16, 32, 64),
+                                              TUNABLE("item_iterations", item_iterations, false, 1, 2, 4, 8, 16),
+                                              TUNABLE("matrix_iterations", matrix.iterations, true, 16, 32, 64, 128),
+                                              TUNABLE("matrix_sums", matrix.sums, true, 16, 32, 64, 128)};
 
 const struct gpu_tunable *target_gpu_tunable(uint32_t i)
 {

@@ -5,8 +5,7 @@
  * is no library's, and lower_winograd.c makes its kernel.  The graph's meaning does not change: the weights stay, for the
  * interpreter and for inputs that are not finite.
  *
- * docs/winograd.md explains the method, how macro-tiles are chosen, and where the numbers of the cost model (struct
- * winograd_facts) come from.
+ * docs/winograd.md explains the method, how macro-tiles are chosen, and where the prices come from.
  */
 #include "passes/cluster/winograd.h"
 
@@ -18,7 +17,7 @@
 #include "ir/schedule/schedule.h"
 #include "passes/support.h"
 
-/* ---- cost: times of one thread, in multiply-adds of a vector (struct winograd_facts) ---- */
+/* ---- cost: nanoseconds of the busiest thread (struct winograd_prices) ---- */
 
 /* Returns the bytes of scratch that a macro-tile takes: transformed inputs and results of the matmuls. */
 static double scratch_bytes(const struct winograd_shape *s)
@@ -26,43 +25,39 @@ static double scratch_bytes(const struct winograd_shape *s)
     return (double)(s->tile->points * s->macro_tile[0] * s->macro_tile[1] * (s->in_channels + s->out_channels)) * sizeof(float);
 }
 
-/* Returns the cost of a convolution that is cut as s says. */
+/* Returns as many channels as fill whole vectors. */
+static double filled(int64_t channels, const struct target *t)
+{
+    return (double)(ceil_div(channels, target_stage_lanes(t)) * target_stage_lanes(t));
+}
+
+/* Returns the cost of a convolution that is cut as s says.  Prefetching hides the weights' way from memory, as far as it is not
+ * what takes longest. */
 static double transformed_cost(const struct winograd_shape *s, const struct target *t)
 {
-    const struct winograd_facts *facts = &target_facts(t)->winograd;
-    const int64_t lanes = target_stage_lanes(t), threads = target_stage_threads(t);
-    const double in_vectors = (double)ceil_div(s->in_channels, lanes), out_vectors = (double)ceil_div(s->out_channels, lanes);
-    const double weights = (double)(s->tile->points * s->in_channels) * out_vectors,
-                 tiles = (double)(s->macro_tile[0] * s->macro_tile[1]), parts = tiles * (double)s->tile->points / 16;
-    const double macro_tiles = (double)ceil_div(s->batch * s->count[0] * s->count[1], threads); /* of the busiest thread */
-    const double bytes = weights * (double)lanes * sizeof(float) + scratch_bytes(s);
-    const bool near = bytes < target_facts(t)->cache.l2_reused_share * target_l2_bytes(t);
-    const double again = near ? facts->weight_near : facts->weight_far;
-    const double read = (double)((s->tile->results[0] * s->macro_tile[0] + 2) * (s->tile->results[1] * s->macro_tile[1] + 2));
-    const double one = (double)s->rows * weights / facts->matmul_speed +
-                       (parts * facts->input_tile + read * facts->input_vector) * in_vectors +
-                       parts * facts->output_tile * out_vectors + facts->macro_tile +
-                       (s->planar ? tiles * facts->planar_tile * (in_vectors + out_vectors) / 2 : 0);
+    const struct winograd_prices *p = &target_facts(t)->multiplication.winograd;
+    const int64_t *results = s->tile->results, *macro = s->macro_tile, tiles = macro[0] * macro[1];
+    const double in = filled(s->in_channels, t), out = filled(s->out_channels, t), points = (double)(s->tile->points * tiles);
+    const double weights = (double)(s->tile->points * s->in_channels) * out, kib = weights * sizeof(float) / 1024;
+    const double read = (double)((results[0] * macro[0] + 2) * (results[1] * macro[1] + 2));
+    const double macro_tiles = (double)ceil_div(s->batch * s->count[0] * s->count[1], target_stage_threads(t));
+    const bool near = kib * 1024 + scratch_bytes(s) < target_facts(t)->cache.l2_reused_share * target_l2_bytes(t);
+    const double work = p->product * (double)s->rows * weights + (p->read * read + p->input * points) * in +
+                        p->output * points * out + (s->planar ? p->planar * (double)tiles * (in + out) : 0);
+    const double one = p->macro_tile + 1e-3 * work;
 
-    return macro_tiles * one + weights * (facts->weight_first + (macro_tiles - 1) * again);
+    return fmax(one, p->memory * kib) + (macro_tiles - 1) * (one + (near ? p->near : p->far) * kib);
 }
 
 static double direct_cost(const struct winograd_shape *s, const struct target *t)
 {
-    const struct winograd_facts *facts = &target_facts(t)->winograd;
-    const double pairs = (double)(s->in_channels * ceil_div(s->out_channels, target_stage_lanes(t)));
-    const double threads = (double)target_stage_threads(t);
+    const struct contraction_prices *direct = &target_facts(t)->multiplication.packed;
+    const struct winograd_prices *p = &target_facts(t)->multiplication.winograd;
+    const double weights = 9 * (double)s->in_channels * filled(s->out_channels, t);
+    const double product = direct->product + direct->window / (double)s->in_channels + (s->planar ? 0 : p->interleaved);
+    const double pixels = (double)(s->batch * s->out[0] * s->out[1]) / (double)target_stage_threads(t);
 
-    const double speed = s->planar ? facts->planar_speed : facts->direct_speed;
-
-    return 9 * pairs * ((double)(s->batch * s->out[0] * s->out[1]) / speed / threads + facts->direct_weight);
-}
-
-static bool has_channels(const struct winograd_shape *s, const struct target *t)
-{
-    const int64_t least = target_facts(t)->winograd.channels_least;
-
-    return s->in_channels >= least && s->out_channels >= least;
+    return fmax(1e-3 * product * pixels * weights, p->memory * weights * sizeof(float) / 1024);
 }
 
 /* ---- shapes ---- */
@@ -135,7 +130,7 @@ static double expected_cost(const struct winograd_shape *s, const struct target 
         transformed += transformed_cost(&expected, t);
         direct += direct_cost(&expected, t);
     }
-    *faster = has_channels(s, t) && transformed < target_facts(t)->winograd.worth * direct;
+    *faster = transformed < target_facts(t)->winograd.worth * direct;
     return transformed;
 }
 
@@ -322,7 +317,7 @@ static bool transform_node(struct graph *g, struct node *n, const struct target 
         if (!winograd_shape(n, t, kind, &s))
             continue;
         const double cost = expected_cost(&s, t, &faster);
-        if (!(always || faster) || (kind && !has_channels(&s, t)))
+        if (!always && !faster)
             continue;
         for (; at > 0 && costs[at - 1] > cost; at--) {
             costs[at] = costs[at - 1];

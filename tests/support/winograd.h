@@ -92,8 +92,7 @@ static inline void winograd_check_wide(struct target t, kernel_runner run)
     struct target_facts facts = *target_facts(&t);
 
     facts.winograd.kinds = WINOGRAD_TILES;
-    facts.winograd.input_tile = facts.winograd.output_tile = facts.winograd.macro_tile = facts.winograd.input_vector = 0;
-    facts.winograd.weight_first = facts.winograd.weight_far = facts.winograd.weight_near = 0;
+    facts.multiplication.winograd = (struct winograd_prices){.product = 1};
     t.facts = &facts;
     t.thread_count = 1;
     for (int i = 0; i < WINOGRAD_WIDE_BODIES; i++) {

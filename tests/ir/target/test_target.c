@@ -96,10 +96,8 @@ static const struct range ranges[] = {
     RANGE(UINT32, uint32_t, contraction.zeros_most, 64, 1 << 16),
     RANGE(UINT32, uint32_t, contraction.float64_multiplies, 16, 1 << 20),
     RANGE(DOUBLE, double, contraction.code, 0.001, 0.2),
-    RANGE(DOUBLE, double, contraction.narrow, 1, 2),
-    RANGE(DOUBLE, double, contraction.short_tile, 1, 2),
-    RANGE(DOUBLE, double, contraction.split_near, 1, 2),
-    RANGE(DOUBLE, double, contraction.split_far, 1, 4),
+    RANGE(DOUBLE, double, multiplication.tile.work, 0.05, 1),
+    RANGE(DOUBLE, double, multiplication.tile.step, 0.01, 1),
     RANGE(DOUBLE, double, contraction.empty_lanes, 1, 4),
     RANGE(DOUBLE, double, multiplication.worth, 0.5, 1),
     RANGE(DOUBLE, double, multiplication.compile, 0, 1e5),
@@ -112,19 +110,6 @@ static const struct range ranges[] = {
     RANGE(INT64, int64_t, winograd.tiles_most, 16, 1024),
     RANGE(INT64, int64_t, winograd.tiles_least, 1, 104),
     RANGE(INT64, int64_t, winograd.channel_block, 4, 256),
-    RANGE(INT64, int64_t, winograd.channels_least, 1, 256),
-    RANGE(DOUBLE, double, winograd.direct_speed, 0.3, 1),
-    RANGE(DOUBLE, double, winograd.planar_speed, 0.3, 1),
-    RANGE(DOUBLE, double, winograd.planar_tile, 0, 1e4),
-    RANGE(DOUBLE, double, winograd.direct_weight, 1, 1e3),
-    RANGE(DOUBLE, double, winograd.matmul_speed, 0.3, 1),
-    RANGE(DOUBLE, double, winograd.input_tile, 32, 1e4),
-    RANGE(DOUBLE, double, winograd.input_vector, 1, 1e2),
-    RANGE(DOUBLE, double, winograd.output_tile, 32, 1e4),
-    RANGE(DOUBLE, double, winograd.weight_first, 1, 1e3),
-    RANGE(DOUBLE, double, winograd.weight_far, 1, 1e3),
-    RANGE(DOUBLE, double, winograd.weight_near, 1, 1e3),
-    RANGE(DOUBLE, double, winograd.macro_tile, 10, 1e6),
     RANGE(DOUBLE, double, winograd.scratch_share, 0.05, 1),
     RANGE(DOUBLE, double, winograd.special, 1, 2),
     RANGE(DOUBLE, double, winograd.worth, 0.5, 1),
@@ -230,7 +215,7 @@ TEST(facts_agree)
         assert_true(f->cache.l2_hot_share <= f->cache.l2_reused_share && f->cache.l2_reused_share <= f->cache.l2_paired_share);
         assert_true(f->rate.memory_bytes <= f->rate.l2_bytes && f->rate.kernel_bytes <= f->rate.memory_bytes);
         assert_true(f->call.kernel_call < f->call.team_call && f->call.wake < f->call.thread_work);
-        assert_true(f->contraction.split_near <= f->contraction.split_far);
+        assert_true(f->multiplication.tile.split_near <= f->multiplication.tile.split_far);
         assert_int_equal(f->loop.vector_block & (f->loop.vector_block - 1), 0); /* units are counted by shifts */
         assert_int_equal(f->loop.vector_block_least & (f->loop.vector_block_least - 1), 0);
         assert_true(f->contraction.panel.vectors <= f->contraction.panel.vectors_preferred);
@@ -240,7 +225,8 @@ TEST(facts_agree)
         assert_true(f->contraction.tile.padded_rows[1] < f->contraction.tile.padded_rows[0]);
         for (uint32_t r = 0; r < 2 && f->contraction.tile.padded_rows[r]; r++)
             assert_int_equal(f->contraction.tile.m_block_padded % f->contraction.tile.padded_rows[r], 0);
-        assert_true(f->winograd.weight_near <= f->winograd.weight_far && f->winograd.weight_far <= f->winograd.weight_first);
+        const struct winograd_prices *w = &f->multiplication.winograd;
+        assert_true(w->product > 1 && w->near <= w->far && w->far <= w->memory);
         check_way(&f->multiplication.library, 300);
         check_way(&f->multiplication.packed, 100);
         check_way(&f->multiplication.unpacked, 1000);
