@@ -2,142 +2,23 @@
 /*
  * Makes the module of an object out of these parts, then runs the passes and writes it.
  *
- *   kernels      each distinct structure once (as in the JIT) for each level, internal functions
- *   level        object_level.c, if there are several: which of them this processor runs
- *   numbers      a constant array per step
- *   functions    object_run.c (the program as code) or object_describe.c (calls of libwebnn_rt)
- *   description  object_describe.c
+ *   kernels      each distinct structure once (as in the JIT) for each level
+ *   runtime      runtime/runtime.c, compiled beforehand: runs the program, or calls libwebnn_rt
+ *   the rest     object_text.c: each step's numbers, the program, functions for its tensors, the description
  */
 #include "codegen/object/object_module.h"
 
 #include <llvm-c/BitWriter.h>
+#include <llvm-c/IRReader.h>
+#include <llvm-c/Linker.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ir/support/clock.h"
 
-/* ---- small things ---- */
-
-/* Starts writing a function's body. */
-static void object_begin(struct object_module *o, V function)
-{
-    function_set_attributes(&o->m, function);
-    o->m.function = function;
-    LLVMPositionBuilderAtEnd(o->m.b, block_append(&o->m, "entry"));
-}
-
-V object_function(struct object_module *o, const char *name, T result, T *params, uint32_t count)
-{
-    char symbol[320];
-
-    snprintf(symbol, sizeof symbol, "%s_%s", o->p->prefix, name);
-    V f = LLVMAddFunction(o->m.module, symbol, LLVMFunctionType(result, params, count, false));
-    object_begin(o, f);
-    return f;
-}
-
-V object_internal(struct object_module *o, const char *name, T result, T *params, uint32_t count)
-{
-    V f = LLVMAddFunction(o->m.module, name, LLVMFunctionType(result, params, count, false));
-    LLVMSetLinkage(f, LLVMInternalLinkage);
-    object_begin(o, f);
-    return f;
-}
-
-V object_external(struct object_module *o, const char *name, T result, T *params, uint32_t count, bool variadic)
-{
-    V f = LLVMGetNamedFunction(o->m.module, name);
-    return f ? f : LLVMAddFunction(o->m.module, name, LLVMFunctionType(result, params, count, variadic));
-}
-
-void object_branch(const struct object_module *o, V condition, LLVMBasicBlockRef yes, LLVMBasicBlockRef no)
-{
-    LLVMBuildCondBr(o->m.b, condition, yes, no);
-    LLVMPositionBuilderAtEnd(o->m.b, yes);
-}
-
-void object_return(const struct object_module *o, LLVMBasicBlockRef block, uint32_t result)
-{
-    LLVMPositionBuilderAtEnd(o->m.b, block);
-    LLVMBuildRet(o->m.b, object_number(o, result));
-}
-
-V object_call(const struct object_module *o, V function, V *args, uint32_t count)
-{
-    return LLVMBuildCall2(o->m.b, LLVMGlobalGetValueType(function), function, args, count, "");
-}
-
-V object_global(struct object_module *o, const char *name, V value, uint32_t align, bool writable)
-{
-    V g = LLVMAddGlobal(o->m.module, LLVMTypeOf(value), name);
-    LLVMSetInitializer(g, value);
-    LLVMSetLinkage(g, LLVMInternalLinkage);
-    LLVMSetGlobalConstant(g, !writable);
-    if (align)
-        LLVMSetAlignment(g, align);
-    return g;
-}
-
-V object_bytes(struct object_module *o, const char *name, const void *bytes, size_t length, uint32_t align)
-{
-    return object_global(o, name, LLVMConstStringInContext2(o->m.context, bytes, length, true), align, false);
-}
-
-V object_text(struct object_module *o, const char *text)
-{
-    V g = object_bytes(o, "text", text, strlen(text) + 1, 1);
-    LLVMSetUnnamedAddress(g, LLVMGlobalUnnamedAddr); /* equal ones may be one */
-    return g;
-}
-
-V object_offset(const struct object_module *o, V pointer, V bytes)
-{
-    return LLVMBuildGEP2(o->m.b, o->i8, pointer, &bytes, 1, "");
-}
-
-V object_element(const struct object_module *o, T element, V array, V index)
-{
-    return LLVMBuildInBoundsGEP2(o->m.b, element, array, &index, 1, "");
-}
-
-V object_size(const struct object_module *o, uint64_t value)
-{
-    return LLVMConstInt(o->size, value, false);
-}
-
-V object_number(const struct object_module *o, uint32_t value)
-{
-    return LLVMConstInt(o->i32, value, false);
-}
-
-V object_pointers(struct object_module *o, V function, uint32_t first, uint32_t count, V *missing)
-{
-    LLVMBuilderRef b = o->m.b;
-    V array = LLVMBuildAlloca(b, LLVMArrayType2(o->ptr, count ? count : 1), "array");
-
-    for (uint32_t i = 0; i < count; i++) {
-        V pointer = LLVMGetParam(function, first + i);
-        LLVMBuildStore(b, pointer, object_element(o, o->ptr, array, llvm_number(&o->m, 64, i)));
-        *missing = LLVMBuildOr(b, *missing, LLVMBuildIsNull(b, pointer, ""), "");
-    }
-    return array;
-}
-
-T *object_run_params(struct object_module *o, uint32_t before, const T *types)
-{
-    uint32_t sizes = before + o->p->size_count, count = sizes + o->p->input_count + o->p->output_count;
-    T *params = calloc(count + 1u, sizeof *params);
-    for (uint32_t i = 0; params && i < count; i++)
-        params[i] = i < before ? types[i] : i < sizes ? o->i32 : o->ptr;
-    return params;
-}
+extern const char object_runtime32[], object_runtime64[]; /* runtime/update.sh */
 
 /* ---- kernels ---- */
-
-struct structure {
-    char *text;
-    V function;
-};
 
 /* Makes a name that every assembler takes. */
 static void kernel_symbol(char *out, size_t size, uint32_t number, const char *name)
@@ -148,49 +29,31 @@ static void kernel_symbol(char *out, size_t size, uint32_t number, const char *n
             out[i] = '_';
 }
 
-static V params_of(struct object_module *o, const struct schedule *s, struct arena *scratch)
-{
-    struct knumbers numbers;
-
-    if (!schedule_numbers(s, scratch, &numbers))
-        return NULL;
-    V *values = arena_array(scratch, numbers.param_count + 1, sizeof *values);
-    if (!values)
-        return NULL;
-    for (uint32_t i = 0; i < numbers.param_count; i++)
-        values[i] = llvm_number(&o->m, 64, numbers.params[i]);
-    V g = object_global(o, "numbers", LLVMConstArray2(o->i64, values, numbers.param_count), 8, false);
-    LLVMSetUnnamedAddress(g, LLVMGlobalUnnamedAddr);
-    return g;
-}
-
-/* Knows the kernels' structures: those of the level at hand begin at `first`. */
-struct structures {
-    struct structure *known;
-    uint32_t first, count;
-};
-
-/* Emits a kernel if no kernel of its level with its structure has been.  A hash would save nothing here: an object has tens of
- * structures, seldom hundreds. */
-static bool emit_kernel_once(struct object_module *o, const struct schedule *s, uint32_t index, struct structures *all,
+/* Emits a kernel if no kernel of its level, whose structures begin at `first`, has its structure.  A hash would save nothing
+ * here: an object has tens of structures, seldom hundreds. */
+static bool emit_kernel_once(struct object_module *o, const struct schedule *s, uint32_t index, char **known, uint32_t first,
                              struct arena *a, struct error *e)
 {
     char *text = schedule_structure(s, a), symbol[96];
+    struct knumbers numbers;
+    size_t length;
 
-    o->params[index] = text ? params_of(o, s, a) : NULL;
-    if (!o->params[index])
+    o->firsts[index] = (uint32_t)(o->numbers.length / sizeof(int64_t));
+    if (!text || !schedule_numbers(s, a, &numbers) ||
+        !bytes_append(&o->numbers, numbers.params, numbers.param_count * sizeof(int64_t)))
         return error_out_of_memory(e);
-    for (uint32_t i = all->first; i < all->count && !o->kernels[index]; i++)
-        if (!strcmp(all->known[i].text, text))
-            o->kernels[index] = all->known[i].function;
-    if (o->kernels[index])
+    uint32_t at = first;
+    while (at < o->symbol_count && strcmp(known[at], text) != 0)
+        at++;
+    o->structures[index] = at;
+    if (at < o->symbol_count)
         return true;
-    kernel_symbol(symbol, sizeof symbol, all->count, s->kernel->name);
+    kernel_symbol(symbol, sizeof symbol, at, s->kernel->name);
     if (!machine_lower(o->machine, &o->m, s, symbol, e))
         return false;
-    o->kernels[index] = LLVMGetNamedFunction(o->m.module, symbol);
-    LLVMSetLinkage(o->kernels[index], LLVMInternalLinkage);
-    all->known[all->count++] = (struct structure){text, o->kernels[index]};
+    fprintf(o->text, "declare void @%s(ptr, i64, i64)\n", symbol);
+    known[at] = text;
+    o->symbols[o->symbol_count++] = LLVMGetValueName2(LLVMGetNamedFunction(o->m.module, symbol), &length);
     return true;
 }
 
@@ -199,23 +62,23 @@ static bool emit_kernels(struct object_module *o, const struct object_options *o
     struct arena a = {0};
     const struct object_program *p = o->p;
     const uint32_t total = p->level_count * p->kernel_count;
-    struct structures all = {.known = arena_array(&a, total + 1, sizeof *all.known)};
-    bool ok = all.known || error_out_of_memory(e);
+    char **known = arena_array(&a, total + 1, sizeof *known);
+    bool ok = known || error_out_of_memory(e);
 
-    for (uint32_t i = 0; ok && i < total; i++) {
+    for (uint32_t i = 0, first = 0; ok && i < total; i++) {
         const uint32_t kernel = i % p->kernel_count;
         const struct object_level *level = &p->levels[i / p->kernel_count];
         if (kernel == 0) {
-            all.first = all.count;
+            first = o->symbol_count;
             o->m.target = level->target;
             o->m.suffix = p->level_count > 1 ? level->target->cpu : NULL;
         }
-        ok = emit_kernel_once(o, level->kernels[kernel], i, &all, &a, e);
+        ok = emit_kernel_once(o, level->kernels[kernel], i, known, first, &a, e);
         if (options->progress)
             options->progress(options->user, i + 1, total);
     }
     o->machine->times.kernels = total;
-    o->machine->times.structures = all.count;
+    o->machine->times.structures = o->symbol_count;
     o->m.target = o->machine->target; /* whatever calls kernels runs everywhere */
     arena_free(&a);
     return ok;
@@ -263,33 +126,107 @@ static bool check_sizes(const struct object_module *o, struct error *e)
     if (constants > reach)
         return error_set(e, WNNStatus_NotSupportedError, "%lld bytes of constants do not fit an object: give them a file",
                          (long long)constants);
-    if (LLVMGetIntTypeWidth(o->size) == 32 && (workspace > reach || scratch > reach - workspace))
+    if (o->size_bits == 32 && (workspace > reach || scratch > reach - workspace))
         return error_set(e, WNNStatus_NotSupportedError, "a workspace of %lld bytes is too large for %s",
                          (long long)(workspace + scratch), o->machine->target->triple);
     return true;
 }
 
+/* Adds bytes as a read-only global. */
+static void put_bytes(const struct object_module *o, const char *name, const struct object_data *data)
+{
+    LLVMValueRef value = LLVMConstStringInContext2(o->m.context, data->bytes, data->length, true);
+    LLVMValueRef global = LLVMAddGlobal(o->m.module, LLVMTypeOf(value), name);
+
+    LLVMSetInitializer(global, value);
+    LLVMSetGlobalConstant(global, true);
+    LLVMSetAlignment(global, TARGET_ALIGNMENT);
+}
+
+/* Makes a module of the text and links it into that of the kernels. */
+static bool link_text(struct object_module *o, const char *text, size_t length, struct error *e)
+{
+    LLVMModuleRef module = NULL;
+    char *message = NULL;
+
+    if (LLVMParseIRInContext(o->m.context, LLVMCreateMemoryBufferWithMemoryRangeCopy(text, length, "runtime"), &module,
+                             &message)) {
+        error_set(e, WNNStatus_UnknownError, "the object's runtime: %s", message);
+        LLVMDisposeMessage(message);
+        return false;
+    }
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f))
+            function_set_attributes(&o->m, f);
+    return !LLVMLinkModules2(o->m.module, module);
+}
+
+/* Gives what the object exports its prefix, and makes the rest internal. */
+static void name_exports(const struct object_module *o)
+{
+    LLVMModuleRef module = o->m.module;
+    LLVMValueRef exports[OBJECT_EXPORTS] = {NULL};
+    char symbol[320];
+
+    for (uint32_t i = 0; i < OBJECT_EXPORTS; i++) {
+        bool exported;
+        const char *name = object_export(o, i, &exported);
+        if (exported) {
+            exports[i] = LLVMGetNamedFunction(module, name);
+            const int length = snprintf(symbol, sizeof symbol, "%s_%s", o->p->prefix, name);
+            LLVMSetValueName2(exports[i], symbol, (size_t)length);
+        }
+    }
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+        bool internal = !LLVMIsDeclaration(f);
+        for (uint32_t i = 0; i < OBJECT_EXPORTS; i++)
+            internal = internal && f != exports[i];
+        if (internal)
+            LLVMSetLinkage(f, LLVMInternalLinkage);
+    }
+    snprintf(symbol, sizeof symbol, "%s_object", o->p->prefix);
+    for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g))
+        if (LLVMGetLinkage(g) == LLVMExternalLinkage && g != LLVMGetNamedGlobal(module, symbol))
+            LLVMSetLinkage(g, LLVMInternalLinkage);
+    /* A program without malloc leaves out run, and the description which refers to it, by itself (--gc-sections), if they have
+     * sections. */
+    if (object_target_is_bare(o->p->levels[0].target) && !object_is_model(o->p)) {
+        LLVMSetSection(exports[0], ".text.run");
+        LLVMSetSection(LLVMGetNamedGlobal(module, symbol), ".data.rel.ro.object");
+    }
+}
+
 static bool emit_all(struct object_module *o, const struct object_options *options, struct error *e)
 {
     const struct object_program *p = o->p;
-    const bool is_model = p->levels[0].serialized.bytes != NULL;
-    const size_t kernels = (size_t)p->level_count * p->kernel_count;
+    char *text = NULL, symbol[32];
+    const size_t kernels = (size_t)p->level_count * p->kernel_count + 1;
+    size_t length;
 
-    o->kernels = calloc(kernels + 1, sizeof(V));
-    o->params = calloc(kernels + 1, sizeof(V));
-    if (!o->kernels || !o->params)
+    o->symbols = calloc(kernels, sizeof *o->symbols);
+    o->structures = calloc(kernels, sizeof *o->structures);
+    o->firsts = calloc(kernels, sizeof *o->firsts);
+    o->text = open_memstream(&text, &length);
+    if (!o->symbols || !o->structures || !o->firsts || !o->text)
         return error_out_of_memory(e);
-    if (!emit_kernels(o, options, e))
-        return false;
+    fprintf(o->text, "target datalayout = \"%s\"\ntarget triple = \"%s\"\n%s", o->machine->data_layout,
+            o->machine->target->triple, o->size_bits == 32 ? object_runtime32 : object_runtime64);
+    bool ok = emit_kernels(o, options, e);
+    if (ok && !object_put_all(o))
+        ok = error_out_of_memory(e);
     if (p->constants.length && !p->weights_path)
-        o->constants = object_bytes(o, "constants", p->constants.bytes, p->constants.length, TARGET_ALIGNMENT);
-    if (p->level_count > 1)
-        object_emit_level(o);
-    if (p->weights_path && !is_model)
-        object_emit_weights(o);
-    if (!(is_model ? object_emit_library(o) : object_emit_run(o)) || !object_emit_description(o))
-        return error_out_of_memory(e);
-    return true;
+        put_bytes(o, "constants", &p->constants);
+    for (uint32_t l = 0; object_is_model(p) && l < p->level_count; l++) {
+        snprintf(symbol, sizeof symbol, "serialized%u", l);
+        put_bytes(o, symbol, &p->levels[l].serialized);
+    }
+    if (fclose(o->text) && ok)
+        ok = error_out_of_memory(e);
+    ok = ok && link_text(o, text, length, e);
+    free(text);
+    if (ok)
+        name_exports(o);
+    return ok;
 }
 
 struct writing {
@@ -322,6 +259,14 @@ static bool write_module(struct writing *w)
     return false;
 }
 
+static bool run_passes(const struct writing *w, const char *passes)
+{
+    char text[256];
+
+    return pipeline_run(w->o.m.module, w->o.machine->tm, passes, text, sizeof text) ||
+           error_set(w->e, WNNStatus_UnknownError, "LLVM passes: %s", text);
+}
+
 static bool make_module(struct writing *w)
 {
     struct object_module *o = &w->o;
@@ -336,16 +281,14 @@ static bool make_module(struct writing *w)
     m->for_size = w->options->for_size;
     m->target = machine->target;
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine->tm);
-    o->size = LLVMIntPtrTypeInContext(m->context, layout);
+    o->size_bits = 8 * LLVMPointerSize(layout);
     LLVMDisposeTargetData(layout);
-    o->ptr = llvm_ptr(m);
-    o->i8 = llvm_int(m, 8);
-    o->i32 = llvm_int(m, 32);
-    o->i64 = llvm_int(m, 64);
     bool ok = check_sizes(o, w->e) && emit_all(o, w->options, w->e);
     LLVMDisposeBuilder(m->b);
     machine->times.emit_ms += milliseconds_now() - start;
-    ok = ok && machine_optimize(machine, m->module, w->e) && write_module(w);
+    /* The passes fold conditions on the object's constants; what has no use then goes. */
+    ok = ok && run_passes(w, "always-inline") && machine_optimize(machine, m->module, w->e) && run_passes(w, "globaldce") &&
+         write_module(w);
     LLVMDisposeModule(m->module);
     LLVMContextDispose(m->context);
     return ok;
@@ -381,8 +324,10 @@ bool object_create(const struct debug_options *d, const struct object_program *p
         LLVMDisposeMemoryBuffer(w.out);
     if (options->times)
         *options->times = machine.times;
-    free(w.o.kernels);
-    free(w.o.params);
+    free(w.o.symbols);
+    free(w.o.structures);
+    free(w.o.firsts);
+    free(w.o.numbers.data);
     machine_destroy(&machine);
     return ok;
 }

@@ -114,7 +114,7 @@ passes                  webnn ir passes
 codegen                 webnn ir codegen
 codegen/lower            webnn ir codegen/lower
 codegen/llvm            webnn ir codegen/codegen.h codegen/lower codegen/llvm
-codegen/object          webnn ir codegen/codegen.h codegen/lower codegen/llvm codegen/object
+codegen/object          webnn ir codegen/codegen.h codegen/kernel_abi.h codegen/lower codegen/llvm codegen/object
 codegen/opencl          webnn ir codegen/lower codegen/opencl
 codegen/plugin          webnn ir codegen/codegen.h codegen/object/object.h codegen/plugin
 runtime/host            webnn ir runtime/host

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 2
 
 counted() { # reads file names; prints "KIND NAME" for those that count
     awk '
-        /^tests\/fuzz\/corpus\// || /\.(json|png|npy|npz|abi|in|map|onnx|1)$/ { next }
+        /^tests\/fuzz\/corpus\// || /\.(json|png|npy|npz|abi|in|ll|map|onnx|1)$/ { next }
         /^include\/webnn\/webnn_(operators|draft)\.hpp$/ || /^docs\/(operators|onnx)\.md$/ || /^tests\/readers\/onnx\/refused\.txt$/ { next }
         /\.md$/ { print "pages " $0; next }
         /^(include|frontend|ir|passes|codegen|runtime)\// { print "product " $0; next }

@@ -598,6 +598,10 @@ check_cortex_m() {
     need qemu-system-arm
     firmware thumbv7em-none-eabihf cortex-m4 mps2-an386 25
     firmware thumbv8.1m.main-none-eabihf cortex-m55 mps3-an547 32
+    # What runs in objects is what clang makes of runtime.c.
+    passes "$source/codegen/object/runtime/update.sh" "$folder"
+    passes cmp runtime32.ll "$source/codegen/object/runtime/runtime32.ll"
+    passes cmp runtime64.ll "$source/codegen/object/runtime/runtime64.ll"
 }
 
 # run_wasm MODEL MODULE.mjs [NODE'S OPTION]: the module computes the expected results

@@ -3,7 +3,7 @@
  * A compiled network with code for several levels of x86-64: levels INPUT EXPECTED COUNT.  It must find COUNT of them, and each
  * must compute the expected results.  For each it prints its number and the bits of the result.
  *
- * levels_found is the object's own variable (codegen/object/object_level.c), which objcopy has made visible: the number of
+ * levels_found is the object's own variable (codegen/object/runtime/runtime.c), which objcopy has made visible: the number of
  * levels that the processor has, the last of which is used, or 0 before the first request.
  */
 #include <math.h>
