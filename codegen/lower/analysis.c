@@ -131,17 +131,16 @@ static bool allocate(struct analysis *a, const struct kernel *k, struct arena *a
     return a->forms && a->expr_form && a->store_form && a->expr_level && a->expr_rows;
 }
 
-/* Makes the strides of a register tile's rows immediate numbers of addresses, unless they are to be parameters, and those of
- * steps where windows overlap.  The key under which code is shared has them. */
+/* Makes the strides of a register tile's rows immediate numbers of addresses, unless they are to be parameters.  The key under
+ * which code is shared has them. */
 static void fix_row_strides(struct analysis *a, const struct schedule *s)
 {
     if (!s->tiled || !tile_fixes_rows(s))
         return;
-    const uint32_t step = s->tile.window.row.neighbours ? s->kernel->parallel_count + s->kernel->reduced_count - 1 : KEXPR_NONE;
     for (uint32_t i = 0; i < a->form_count; i++) {
         const struct form *f = &a->forms[i];
         for (uint32_t t = 0; t < f->affine->count; t++)
-            if (f->affine->terms[t].var == s->tile.m_var || f->affine->terms[t].var == step)
+            if (f->affine->terms[t].var == s->tile.m_var)
                 a->numbers.items[f->number + 1 + t].slot = -1;
     }
 }

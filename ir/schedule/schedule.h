@@ -314,13 +314,13 @@ int64_t schedule_recurrent_panel(const struct target *t, int64_t n);
 /** Returns whether an expression is a load of an operand, or part of one. */
 bool tile_is_operand(const struct kexpr *x);
 /** Returns whether strides of a tile's rows are part of the code.  They are parameters where each row has an address of its
- * own, and where columns have bytes of their own, whose addresses take little of the time, or lines are read element by
- * element. */
+ * own, and where columns have bytes of their own, whose addresses take little of the time, or windows overlap, whose long
+ * code layers of all widths share. */
 static inline bool tile_fixes_rows(const struct schedule *s)
 {
     const struct register_tile *t = &s->tile;
 
-    return t->m_var != KEXPR_NONE && !t->strided && !t->zeros && !t->blocks.bytes.own && !t->window.skips;
+    return t->m_var != KEXPR_NONE && !t->strided && !t->zeros && !t->blocks.bytes.own && !t->window.row.neighbours;
 }
 /** Returns whether x is an operand of which a tile of a strided kernel reads one element per row. */
 bool tile_is_a(const struct schedule *s, const struct kexpr *x);

@@ -78,13 +78,12 @@ bool schedule_numbers(const struct schedule *s, struct arena *a, struct knumbers
 
 /* ---- text ---- */
 
-/* Prints the coefficients of m_var: without `strided` they are immediate numbers of the code, and so are those of the innermost
- * REDUCED variable where windows overlap. */
-static void print_strides(const struct schedule *s, const char *of, uint32_t var, FILE *out)
+/* Prints the coefficients of m_var, where they are immediate numbers of the code. */
+static void print_strides(const struct schedule *s, uint32_t var, FILE *out)
 {
     const struct kernel *k = s->kernel;
 
-    fprintf(out, " %s strides", of);
+    fputs(" row strides", out);
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
         if (x->op == K_LOAD || x->op == K_INDEX)
@@ -123,7 +122,7 @@ static void print_tile(const struct schedule *s, FILE *out)
     if (t->strided)
         fputs(" strided", out);
     if (tile_fixes_rows(s))
-        print_strides(s, "row", t->m_var, out);
+        print_strides(s, t->m_var, out);
     if (t->window.row.neighbours) {
         fprintf(out, " window %u/%u", t->window.row.neighbours, t->window.row.inside);
         if (t->window.lines > 1)
@@ -131,8 +130,6 @@ static void print_tile(const struct schedule *s, FILE *out)
                     t->window.line.neighbours, t->window.line.inside);
         if (t->window.skips)
             fprintf(out, " skips %u %u", t->window.low, t->window.high);
-        if (tile_fixes_rows(s))
-            print_strides(s, "step", s->kernel->parallel_count + s->kernel->reduced_count - 1, out);
     }
     fputc('\n', out);
 }
