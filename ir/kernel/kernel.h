@@ -390,10 +390,10 @@ struct knumber {
 };
 
 /**
- * Holds every number of a kernel without stages, in this order:
- *   for each variable: PARALLEL, REDUCED, LOADED: size;  DIVMOD: form(base), divide, modulo;
- *   for each expression: K_LOAD: form(index), guards;  K_INDEX: form(index);
- *   for each store: form(index), guards;
+ * Holds every number of a kernel without stages.  Those of
+ *   a variable are: PARALLEL, REDUCED, LOADED: size;  DIVMOD: form(base), divide, modulo;
+ *   an expression: K_LOAD: form(index), guards;  K_INDEX: form(index);
+ *   a store: form(index), guards;
  * where form is the offset, then each term's coefficient; guards are, one by one, form, then bound.
  */
 struct knumbers {

@@ -171,8 +171,8 @@ bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena
 
 struct writer {
     FILE *out;
-    const struct knumbers *numbers; /* structure: numbers are taken from here, in order */
-    uint32_t next;
+    const struct knumbers *numbers; /* structure: numbers are taken from here */
+    uint32_t next;                  /* of the variable, expression or store that is written */
 };
 
 /** Writes a text and a whole number.  A structure is written for each kernel of each graph: fprintf takes five times as long.
@@ -260,6 +260,7 @@ static void describe_var(struct writer *w, const struct kernel *k, uint32_t i)
     static const char *const kinds[] = {"parallel", "reduced", "divmod", "loaded"};
     const struct kvar *v = &k->vars[i];
 
+    w->next = w->numbers ? w->numbers->vars[i] : 0;
     fprintf(w->out, "  %s ", kinds[v->kind]);
     put_var(w, k, i);
     if (v->kind == KVAR_DIVMOD) {
@@ -293,6 +294,7 @@ static void describe_expr(struct writer *w, const struct kernel *k, uint32_t i)
 {
     const struct kexpr *e = &k->exprs[i];
 
+    w->next = w->numbers ? w->numbers->exprs[i] : 0;
     put(w, "  e", i);
     fputs(": ", w->out);
     fputs(ktype_name(e->type), w->out);
@@ -347,6 +349,7 @@ static void describe(struct writer *w, const struct kernel *k)
         describe_expr(w, k, i);
     for (uint32_t i = 0; i < k->store_count; i++) {
         const struct kstore *s = &k->stores[i];
+        w->next = w->numbers ? w->numbers->stores[i] : 0;
         put(w, "  store t", s->tensor);
         fputs("[", w->out);
         put_form(w, k, s->index);
