@@ -266,29 +266,26 @@ static void run_stores(struct run *r, bool varying, uint32_t phase, union scalar
         addresses[i] = guards_hold(r, s->guard_count, s->guards) ? form_value(r, s->index) : -1;
         pending[i] = value_of(r, s->expr);
     }
-    for (uint32_t i = 0; i < k->store_count; i++) {
+    for (uint32_t i = 0; i < k->store_count; i++)
         if (k->stores[i].varying == varying && k->stores[i].phase == phase && addresses[i] >= 0)
             store(r, &k->stores[i], pending[i], addresses[i]);
-    }
 }
 
 static void run_phase(struct run *r, uint32_t phase, union scalar *pending, int64_t *addresses)
 {
     const struct kernel *k = r->k;
 
-    for (uint32_t i = 0; i < k->expr_count; i++) {
+    for (uint32_t i = 0; i < k->expr_count; i++)
         if (k->exprs[i].op == K_SCAN || (k->exprs[i].op == K_REDUCE && k->exprs[i].phase == phase))
             memset(&r->sums[i], 0, sizeof r->sums[i]);
-    }
     r->reduced_index = 0;
     begin_values(r, k->parallel_count, k->reduced_count);
     do {
         r->iteration = ++r->clock;
         /* Scans count every iteration. */
-        for (uint32_t i = 0; i < k->expr_count; i++) {
+        for (uint32_t i = 0; i < k->expr_count; i++)
             if (k->exprs[i].op == K_SCAN && k->exprs[i].phase <= phase)
                 value_of(r, i);
-        }
         for (uint32_t i = 0; i < k->expr_count; i++) {
             if (k->exprs[i].op == K_REDUCE && k->exprs[i].phase == phase)
                 reduce_step(r, i);

@@ -600,8 +600,7 @@ check_cortex_m() {
     firmware thumbv8.1m.main-none-eabihf cortex-m55 mps3-an547 32
     # What runs in objects is what clang makes of runtime.c.
     passes "$source/codegen/object/runtime/update.sh" "$folder"
-    passes cmp runtime32.ll "$source/codegen/object/runtime/runtime32.ll"
-    passes cmp runtime64.ll "$source/codegen/object/runtime/runtime64.ll"
+    for bits in 32 64; do passes cmp "runtime$bits.ll" "$source/codegen/object/runtime/runtime$bits.ll"; done
 }
 
 # run_wasm MODEL MODULE.mjs [NODE'S OPTION]: the module computes the expected results

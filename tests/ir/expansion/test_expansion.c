@@ -55,10 +55,9 @@ static const char *rare_error(const struct expansion *x)
     if (x->rare_condition >= x->rare_first || x->steps[x->rare_condition].type != KT_BOOL ||
         x->rare_first + x->rare_merged > x->rare_end || x->rare_end > x->value_count)
         return "rare steps without a condition";
-    for (uint32_t i = x->rare_end - x->rare_merged; i < x->rare_end; i++) {
+    for (uint32_t i = x->rare_end - x->rare_merged; i < x->rare_end; i++)
         if (x->steps[i].op != K_SELECT || x->steps[i].args[0] != x->rare_condition || x->steps[i].args[2] >= x->rare_first)
             return "what rare steps hand over is no choice by their condition";
-    }
     return NULL;
 }
 
