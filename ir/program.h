@@ -3,7 +3,7 @@
  * A program is a compiled graph: a sequence of steps over an arena, inputs, outputs and constants.
  *
  * runtime/compile/compile.c assembles programs from kernels, library steps and locations, or they are read from their
- * serialized form.  An engine loads and runs them, codegen/object/object.c writes them as code, and
+ * serialized form.  An engine loads and runs them, codegen/object/object.c writes them into objects, and
  * runtime/program/serialized.c serializes them.  A program does not point into its graph, and does not assume that memory is
  * the host's.
  */

@@ -158,7 +158,7 @@ static bool link_text(struct object_module *o, const char *text, size_t length, 
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f))
             function_set_attributes(&o->m, f);
-    return !LLVMLinkModules2(o->m.module, module);
+    return !LLVMLinkModules2(o->m.module, module) || error_set(e, WNNStatus_UnknownError, "the object's runtime does not link");
 }
 
 /* Gives what the object exports its prefix, and makes the rest internal. */
@@ -206,11 +206,10 @@ static bool emit_all(struct object_module *o, const struct object_options *optio
     o->symbols = calloc(kernels, sizeof *o->symbols);
     o->structures = calloc(kernels, sizeof *o->structures);
     o->firsts = calloc(kernels, sizeof *o->firsts);
-    o->text = open_memstream(&text, &length);
-    if (!o->symbols || !o->structures || !o->firsts || !o->text)
+    if (!o->symbols || !o->structures || !o->firsts || !(o->text = open_memstream(&text, &length)))
         return error_out_of_memory(e);
-    fprintf(o->text, "target datalayout = \"%s\"\ntarget triple = \"%s\"\n%s", o->machine->data_layout,
-            o->machine->target->triple, o->size_bits == 32 ? object_runtime32 : object_runtime64);
+    fprintf(o->text, "target datalayout = \"%s\"\n%s", o->machine->data_layout, /* the triple is that of the kernels */
+            o->size_bits == 32 ? object_runtime32 : object_runtime64);
     bool ok = emit_kernels(o, options, e);
     if (ok && !object_put_all(o))
         ok = error_out_of_memory(e);

@@ -6,7 +6,7 @@
  * bytes of an object file, assembly, LLVM IR or bitcode.  docs/webnnc.md describes what the file exports
  * (webnn/webnn_object.h).
  *
- * There are two kinds.  In a standalone object the steps are code, a sequence of calls of kernels, and only PREFIX_run needs
+ * There are two kinds.  In a standalone object the steps are a table (runtime/code.h), and only PREFIX_run needs
  * malloc and free.  An object with a run-time library holds kernels, the serialized program, and calls of libwebnn_rt.  Kernels
  * use the same lowering and passes as those of the JIT.
  */

@@ -13,6 +13,7 @@
  */
 #include <string.h>
 
+#include "ir/graph/dims.h"
 #include "passes/recurrent/recurrent.h"
 #include "passes/support.h"
 
@@ -38,14 +39,16 @@ static struct node *widen(struct graph *g, struct node *n, dtype type)
     return wide;
 }
 
-bool recurrent_is_small(const struct node *n)
+bool recurrent_is_small(const struct node *n, const uint32_t *sizes)
 {
     const uint32_t most = target_facts_everywhere()->contraction.float64_multiplies;
     struct recurrent r;
 
     recurrent_describe(n, &r);
-    const uint64_t multiplies = (uint64_t)r.gates * r.hidden * ((uint64_t)r.inputs + r.hidden); /* each is below 2^31 */
-    return multiplies <= most && multiplies * r.batch <= most;
+    const uint64_t batch = dim_is_open(r.batch) ? sizes[r.batch & ~DIM_OPEN] : r.batch;
+    const uint64_t inputs = dim_is_open(r.inputs) ? sizes[r.inputs & ~DIM_OPEN] : r.inputs;
+    const uint64_t multiplies = (uint64_t)r.gates * r.hidden * (inputs + r.hidden); /* each is below 2^31 */
+    return multiplies <= most && multiplies * batch <= most;
 }
 
 /* ---- one step ---- */
@@ -148,7 +151,7 @@ bool pass_expand_recurrent(struct graph *g, const struct pass_options *o)
             recurrent = widen(g, n, WNNOperandDataType_Float32);
             changed = true;
         }
-        if (recurrent && recurrent->results[0]->type.type == WNNOperandDataType_Float32 && recurrent_is_small(recurrent)) {
+        if (recurrent && recurrent->results[0]->type.type != DTYPE_FLOAT64 && recurrent_is_small(recurrent, NULL)) {
             recurrent = widen(g, recurrent, DTYPE_FLOAT64);
             changed = true;
         }

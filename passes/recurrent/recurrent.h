@@ -26,8 +26,8 @@ struct recurrent {
 
 /** Fills *r for a recurrent node. */
 void recurrent_describe(const struct node *n, struct recurrent *r);
-/** Returns whether a step does so little that it is computed in float64. */
-bool recurrent_is_small(const struct node *n);
+/** Returns whether a step does so little that it is computed in float64; sizes are those of expressions, if there are names. */
+bool recurrent_is_small(const struct node *n, const uint32_t *sizes);
 
 /** The position of new nodes, and the node that they replace.  The functions below return NULL when memory ran out or an
  * operand is NULL. */

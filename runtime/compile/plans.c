@@ -106,7 +106,7 @@ static void see_expressions(struct plans *p, const struct graph *g)
 
             for (int64_t k = 0; v && v->sizes && k < type_elements(&v->type); k++) {
                 p->seen[v->sizes[k]] = true;
-                p->starts[v->sizes[k]] |= n->op == OP_SLICE_DYNAMIC && i == 1;
+                p->starts[v->sizes[k]] |= n->op == OP_SPLIT_DYNAMIC || (n->op == OP_SLICE_DYNAMIC && i == 1);
             }
         }
     }
@@ -241,6 +241,18 @@ static uint32_t class_of(uint32_t size)
     return size <= 1 ? size : size <= FEW ? 2 : 3;
 }
 
+/* Returns whether steps of recurrent nodes are computed in the same type at two sizes. */
+static bool same_precision(const struct graph *g, const uint32_t *a, const uint32_t *b)
+{
+    for (const struct loop_body *l = g->loops; l; l = l->next)
+        if (!same_precision(l->graph, a, b))
+            return false;
+    graph_for_each (g, n)
+        if (n->op != OP_LOOP && op_infos[n->op].flags & OPF_RECURRENT && recurrent_is_small(n, a) != recurrent_is_small(n, b))
+            return false;
+    return true;
+}
+
 /* Returns whether sizes are of one class. */
 static bool same_class(const struct plans *p, const uint32_t *a, const uint32_t *b)
 {
@@ -248,7 +260,7 @@ static bool same_class(const struct plans *p, const uint32_t *a, const uint32_t 
         if (p->seen[i] && ((a[i] <= 1) != (b[i] <= 1) ||
                            (dims_name_of(p->named, DIM_OPEN | i) != DIM_NONE && class_of(a[i]) != class_of(b[i]))))
             return false;
-    return true;
+    return same_precision(p->named, a, b);
 }
 
 static bool same_constants(const struct constant *a, const struct constant *b)
@@ -508,11 +520,10 @@ static bool parts_hold(const struct node *n)
         graph_for_each (loop_part(n, i)->graph, m)
             if (!node_verify_types(m))
                 return false;
-    return !loop_part(n, 0) || n->op == OP_LOOP || (n->results[0]->type.type == DTYPE_FLOAT64) == recurrent_is_small(n);
+    return true;
 }
 
-/* Returns whether inference gives the types that the numbers say, which it does of equal clusters if it does of one, and
- * recurrent nodes are computed as they would be without a plan. */
+/* Returns whether inference gives the types that the numbers say, which it does of equal clusters if it does of one. */
 static bool types_hold(const struct plan *plan)
 {
     for (uint32_t i = 0; i < plan->g->cluster_count; i++)
@@ -540,7 +551,6 @@ static bool starts_hold(const struct plans *p, const struct plan *plan, const ui
 /* Puts the numbers for these sizes into the graph. */
 static bool set_numbers(struct plan *plan, const uint32_t *sizes)
 {
-
     int64_t *values = calloc((size_t)plan->quantity_count + 1, sizeof *values);
     bool ok = values != NULL;
 

@@ -7,14 +7,14 @@
  * predicts one more graph.  A plan then makes the graph of other sizes of its class without passes.
  *
  * What guards a plan: passes see sizes as shapes alone; other values computed of sizes are inputs to them (graph_at_sizes),
- * which a plan takes from each graph.  Numbers that inference does not hold against types, such as
- * paddings, must not change; starts of slices may, if they are linear in the names at all of the sizes: passes only add them
- * up, and linear expressions that are equal in the samples are so wherever the guards hold.  Sizes that are 1, and few or many,
- * are classes; expressions that had equal sizes in all graphs that were compared, or always the same, must have that again; and
- * linear relations of names must hold again that held in all of them.  Inference checks each graph, and the one that the
- * program made, of which it checks one of equal nodes (graph_alike); inputs and outputs must have the types that they have
- * without a plan.  Bodies of loops, and the graphs that a recurrent node is compiled of (loop_part), are parts of a plan like
- * the graph around them.  Kernels are made and verified at each size as ever.
+ * which a plan takes from each graph.  Numbers that inference does not hold against types, such as paddings, must not change;
+ * starts of slices may, if they are linear in the names at all of the sizes: passes only add them up, and linear expressions
+ * that are equal in the samples are so wherever the guards hold.  Sizes that are 1, and few or many, are classes, and those at
+ * which recurrent nodes are computed in float64; expressions that had equal sizes in all graphs that were compared, or always
+ * the same, must have that again; and linear relations of names must hold again that held in all of them.  Inference checks
+ * each graph, and the one that the program made, of which it checks one of equal nodes (graph_alike); inputs and outputs must
+ * have the types that they have without a plan.  Bodies of loops, and the graphs that a recurrent node is compiled of
+ * (loop_part), are parts of a plan like the graph around them.  Kernels are made and verified at each size as ever.
  */
 #pragma once
 

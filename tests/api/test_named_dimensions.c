@@ -23,9 +23,7 @@ TEST(one_graph_computes_every_size)
 
     assert_string_equal(wnnOperandGetDimensionName(y, 0).data, "batch");
     assert_string_equal(wnnOperandGetDimensionName(y, 1).data, "length");
-    assert_int_equal(wnnOperandGetDimensionName(y, 2).length, 0);
-    assert_int_equal(wnnOperandGetShape(y)[1], 0);
-    assert_int_equal(wnnOperandGetShape(y)[2], 8);
+    assert_true(!wnnOperandGetDimensionName(y, 2).length && !wnnOperandGetShape(y)[1] && wnnOperandGetShape(y)[2] == 8);
     WNNGraph g = build_y(b, y);
     for (uint32_t i = 0; i < 3; i++) {
         assert_same_bits(c, g, attention, 1, 5);
@@ -33,15 +31,13 @@ TEST(one_graph_computes_every_size)
         assert_same_bits(c, g, attention, 2, 1);
     }
     wnnGraphGetVariantCounts(g, &counts);
-    assert_int_equal(counts.built, 3);
-    assert_int_equal(counts.found, 6);
+    assert_true(counts.built == 3 && counts.found == 6);
     wnnGraphSetVariantLimit(g, 1);
     wnnGraphGetVariantCounts(g, &counts);
     assert_int_equal(counts.held, 1);
     assert_success(wnnGraphGetInput(g, 0, &d));
-    assert_int_equal(d.descriptor.dimensions[1].maxSize, 64);
+    assert_true(d.descriptor.dimensions[1].maxSize == 64 && !wnnOperandDescriptorGetByteLength(&d.descriptor));
     assert_string_equal(d.descriptor.dimensions[1].name.data, "length");
-    assert_int_equal(wnnOperandDescriptorGetByteLength(&d.descriptor), 0);
     wnnGraphRelease(g);
     wnnContextRelease(c);
 }
@@ -91,18 +87,6 @@ static WNNOperand by_pairs(WNNGraphBuilder b, WNNOperand x)
     return x;
 }
 
-/* The first sizes of a class (few rows and one are classes) go through the passes.  Steps of a library have no plans.  What
- * recurrences does so small is computed in float64 at some of these sizes. */
-TEST(later_sizes_are_planned_or_refused)
-{
-    static const uint32_t lengths[] = {20, 33, 47, 41, 64, 26, 5, 7, 11, 3, 1, 64, 14, 15, 16, 60, 19, 44, 23, 53, 34, 24, 36},
-                          even[] = {20, 26, 38, 60, 44, 52};
-
-    assert_planned(attention, "no-library", sizeof lengths / sizeof *lengths, lengths, 10, 16, true);
-    assert_planned(by_pairs, "no-library", sizeof even / sizeof *even, even, 1, 3, false);
-    assert_planned(recurrences, "no-library", sizeof lengths / sizeof *lengths, lengths, 3, 8, true);
-}
-
 static const uint32_t first = 1;
 #define ROWS_OF(b, x) wnnGraphBuilderSlice(b, wnnGraphBuilderShape(b, x, NULL), 1, &first, 1, &first, NULL)
 
@@ -119,21 +103,25 @@ static WNNOperand by_length(WNNGraphBuilder b, WNNOperand x)
 /** Adds the least of 1 and 1e-35 times a product of as many hundreds as x has rows, which is infinite for more than 19. */
 static WNNOperand by_product(WNNGraphBuilder b, WNNOperand x)
 {
-    WNNOperand rows = ROWS_OF(b, x);
     WNNOperand hundred = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Float32, wnnNumber(100));
     WNNOperand part = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Float32, wnnNumber(1e-35));
-    WNNOperand product = wnnGraphBuilderReduceProduct(b, wnnGraphBuilderExpandDynamic(b, hundred, rows, NULL), NULL);
+    WNNOperand product = wnnGraphBuilderReduceProduct(b, wnnGraphBuilderExpandDynamic(b, hundred, ROWS_OF(b, x), NULL), NULL);
     WNNClampOptions most = WNN_CLAMP_OPTIONS_INIT;
 
     most.maxValue = wnnNumber(1);
     return wnnGraphBuilderAdd(b, x, wnnGraphBuilderClamp(b, wnnGraphBuilderMul(b, product, part, NULL), &most), NULL);
 }
 
-/** Adds the means of whole pictures, whose windows have other sizes. */
+/** Adds the means of whole pictures, whose windows have other sizes, and states of a cell, whose type depends on its batch. */
 static WNNOperand by_window(WNNGraphBuilder b, WNNOperand x)
 {
-    WNNOperand mean = wnnGraphBuilderAveragePool2d(b, wnnGraphBuilderUnsqueeze(b, x, 1, &first, NULL), NULL);
+    const uint32_t zeros[2] = {0, 0}, two[2] = {8, 2};
+    WNNOperand mean = wnnGraphBuilderAveragePool2d(b, wnnGraphBuilderUnsqueeze(b, x, 1, &first, NULL), NULL), out[2];
+    WNNOperand rows = wnnGraphBuilderReduceMean(b, x, &(WNNReduceOptions){.axesCount = 1, .axes = zeros}), w = weights(b);
+    WNNOperand r = wnnGraphBuilderSlice(b, w, 2, zeros, 2, two, NULL), h = wnnGraphBuilderMatmul(b, rows, r, NULL);
 
+    assert_success(wnnGraphBuilderLstmCell(b, rows, w, r, h, h, 2, NULL, out)); /* float64 for up to 25 rows */
+    x = wnnGraphBuilderAdd(b, x, wnnGraphBuilderReduceSum(b, out[0], NULL), NULL);
     return wnnGraphBuilderAdd(b, x, wnnGraphBuilderSqueeze(b, mean, 1, &first, NULL), NULL);
 }
 
@@ -163,12 +151,25 @@ static WNNOperand by_start(WNNGraphBuilder b, WNNOperand x)
     return wnnGraphBuilderAdd(b, x, wnnGraphBuilderSliceDynamic(b, rest, start, size, NULL), NULL);
 }
 
+/* The first sizes of a class (few rows and one are classes) go through the passes.  Steps of a library have no plans.  What
+ * recurrences and a cell do so small is computed in float64 at some of these sizes. */
+TEST(later_sizes_are_planned_or_refused)
+{
+    static const uint32_t lengths[] = {20, 33, 47, 41, 64, 26, 5, 7, 11, 3, 1, 64, 14, 15, 16, 60, 19, 44, 23, 53, 34, 24, 36},
+                          even[] = {20, 26, 38, 60, 44, 52};
+
+    assert_planned(attention, "no-library", sizeof lengths / sizeof *lengths, lengths, 10, 16, true);
+    assert_planned(by_pairs, "no-library", sizeof even / sizeof *even, even, 1, 3, false);
+    assert_planned(by_window, "no-library", sizeof lengths / sizeof *lengths, lengths, 3, 8, true);
+    assert_planned(recurrences, "no-library", sizeof lengths / sizeof *lengths, lengths, 3, 8, true);
+}
+
 TEST(passes_do_not_decide_by_what_depends_on_sizes)
 {
     static const uint32_t lengths[] = {20, 26, 38, 60, 33, 41, 45, 63, 29, 17, 52};
-    static make_fn *const makes[] = {by_length, by_product, by_window, by_halves, by_start, recurrences};
+    static make_fn *const makes[] = {by_length, by_product, by_halves, by_start, recurrences};
 
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 5; i++)
         assert_planned(makes[i], "", sizeof lengths / sizeof *lengths, lengths, 5, 8, true);
 }
 
@@ -188,8 +189,7 @@ TEST(shapes_are_known_before_a_dispatch)
     assert_string_equal(wnnOperandGetDimensionName(joined, 0).data, "now + past");
     WNNGraph g = build_y(b, joined);
     assert_success(wnnGraphComputeShapes(g, 2, in, 1, &out));
-    assert_int_equal(out.shape[0], 9);
-    assert_int_equal(out.shape[1], 3);
+    assert_true(out.shape[0] == 9 && out.shape[1] == 3);
     assert_string_equal(out.name.data, "y");
 
     WNNTensor a = tensor_of(c, 2, in[1].shape), t = tensor_of(c, 2, in[0].shape), y = tensor_of(c, 2, out.shape);
@@ -226,11 +226,10 @@ static WNNOperand arithmetic(WNNGraphBuilder b, WNNOperand x)
 
     assert_success(wnnGraphBuilderSplitDynamic(b, padded, wnnGraphBuilderConcat(b, 2, (WNNOperand[]){half, half}, 0, NULL),
                                                NULL, 2, halves));
-    WNNOperand count = wnnGraphBuilderCast(
-        b,
-        wnnGraphBuilderRange(b, wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Int64, wnnNumber(0)), scalar,
-                             wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Int64, wnnNumber(1)), NULL),
-        WNNOperandDataType_Float32, NULL);
+    WNNOperand from = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Int64, wnnNumber(0));
+    WNNOperand step = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Int64, wnnNumber(1));
+    WNNOperand count = wnnGraphBuilderRange(b, from, scalar, step, NULL);
+    count = wnnGraphBuilderCast(b, count, WNNOperandDataType_Float32, NULL);
     WNNOperand sum = wnnGraphBuilderAdd(b, wnnGraphBuilderMul(b, halves[0], halves[1], NULL), count, NULL);
     WNNOperand last =
         wnnGraphBuilderSliceDynamic(b, sum, wnnGraphBuilderSub(b, half, INTEGERS(b, 1), NULL), INTEGERS(b, 1), NULL);
@@ -290,8 +289,7 @@ TEST(pictures_of_any_size)
     assert_int_equal(wnnOperandGetShape(pooled)[2], 1);
     WNNGraph g = build(b, 2, (WNNNamedOperand[]){{WNN_STR("y"), again}, {WNN_STR("mean"), pooled}});
     assert_success(wnnGraphComputeShapes(g, 1, &in, 2, out));
-    assert_int_equal(out[0].shape[2], 9);
-    assert_int_equal(out[0].shape[3], 12);
+    assert_true(out[0].shape[2] == 9 && out[0].shape[3] == 12);
     float *pixels = noise(108), y[108], mean;
     assert_success(wnnGraphComputeSized(
         g, 2, (WNNNamedSize[]){{WNN_STR("height"), 9}, {WNN_STR("width"), 12}}, 1, &(WNNNamedBuffer){WNN_STR("x"), pixels, 432},
@@ -313,10 +311,8 @@ TEST(shapes_without_names_are_numbers)
     WNNGraphVariantCounts counts;
 
     assert_success(wnnGraphGetOutput(g, 0, &d));
-    assert_int_equal(d.descriptor.shape[0], 12);
-    assert_null(d.descriptor.dimensions);
     wnnGraphGetVariantCounts(g, &counts);
-    assert_int_equal(counts.built, 0);
+    assert_true(d.descriptor.shape[0] == 12 && !d.descriptor.dimensions && !counts.built);
     assert_success(wnnGraphSave(g, "/dev/null"));
     wnnGraphRelease(g);
 
@@ -690,8 +686,7 @@ TEST(threads_share_variants)
         assert_ptr_equal(ok, g);
     }
     wnnGraphGetVariantCounts(g, &counts);
-    assert_int_equal(counts.built, 12);
-    assert_int_equal(counts.built + counts.found, 4 * 24);
+    assert_true(counts.built == 12 && counts.built + counts.found == 4 * 24);
     wnnGraphRelease(g);
     wnnContextRelease(c);
 }

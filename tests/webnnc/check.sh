@@ -86,7 +86,7 @@ check_options() {
     refuses 2 "--library takes" "$webnnc" model --library mkl
     refuses 2 "--engine takes cpu: it writes objects for processors" "$webnnc" model --engine gpu
     printf 'webnn_graph "g" v1 { inputs { x: f32[4]; } nodes { y = tanh(x); } outputs { y; } }\n' >plain.webnn
-    passes "$webnnc" plain.webnn -o plain.o --precision int8 --cpu x86-64 --target x86_64-linux-gnu --library none
+    passes "$webnnc" plain.webnn -o plain.o --precision int8 --cpu x86-64 --target 'x86_64-"\-linux-gnu' --library none
     grep -q "precision int8 has no effect" err.txt || fail "nothing says that x86-64 multiplies no bytes"
     rm -f plain.webnn plain.o
     refuses 1 "nothing in bfloat16" "$webnnc" "$lenet" -o lenet.o --precision bf16 --library none
