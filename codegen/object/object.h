@@ -13,6 +13,7 @@
 #pragma once
 
 #include "codegen/codegen.h"
+#include "codegen/object/runtime/code.h"
 #include "ir/program.h"
 
 /** Describes an input or an output of the model. */
@@ -67,8 +68,7 @@ struct object_program {
     uint64_t weights_checksum;
 };
 
-/** A file of weights begins with struct object_weights, and zeros follow up to this offset. */
-enum { OBJECT_WEIGHTS_HEADER = 64 };
+/** A file of weights begins with this, and zeros up to OBJECT_WEIGHTS_HEADER. */
 #define OBJECT_WEIGHTS_MAGIC "WNNWGHT1"
 struct object_weights {
     char magic[8];

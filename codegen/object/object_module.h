@@ -16,7 +16,7 @@ struct object_module {
     const struct object_program *p;
     struct machine *machine;
     struct llvm_build m;
-    FILE *text;         /* LLVM IR of what is no kernel */
+    FILE *text;         /* LLVM IR of everything but the kernels */
     uint32_t size_bits; /* of size_t */
     uint32_t symbol_count;
     const char **symbols; /* functions of kernels, of which several may use one */

@@ -23,6 +23,8 @@
 
 #define ARG_(op, field, k) {.name = #field, .kind = (k), .positional = true, .offset = offsetof(union op_args, op.field)}
 #define ARG_U32(op, field) ARG_(op, field, ATTR_U32)
+#define ARG_STEPS(op, field)                                                                                                   \
+    {.name = #field, .kind = ATTR_U32, .positional = true, .sizes = NUMBER_CHECKED, .offset = offsetof(union op_args, op.field)}
 #define ARG_DATA_TYPE(op, field) ARG_(op, field, ATTR_DATA_TYPE)
 #define ARG_U32_WRAPS(op, field)                                                                                               \
     {.name = #field, .kind = ATTR_U32, .positional = true, .wraps = true, .offset = offsetof(union op_args, op.field)}
@@ -33,10 +35,11 @@
      .offset = offsetof(union op_args, op.field),                                                                              \
      .count_offset = offsetof(union op_args, op.field##Count),                                                                 \
      __VA_ARGS__}
-#define ARG_U32_LIST(op, field) ARG_LIST_(op, field, .sizes = false)
-#define ARG_SIZES(op, field) ARG_LIST_(op, field, .sizes = true)
-#define ARG_SIZES_WRAP(op, field) ARG_LIST_(op, field, .sizes = true, .wraps = true)
-#define ARG_SIZES_OR_COUNT(op, field) ARG_LIST_(op, field, .sizes = true, .or_count = true)
+#define ARG_U32_LIST(op, field) ARG_LIST_(op, field, .sizes = NUMBER_FIXED)
+#define ARG_STARTS(op, field) ARG_LIST_(op, field, .sizes = NUMBER_LINEAR)
+#define ARG_SIZES(op, field) ARG_LIST_(op, field, .sizes = NUMBER_CHECKED)
+#define ARG_SIZES_WRAP(op, field) ARG_LIST_(op, field, .sizes = NUMBER_CHECKED, .wraps = true)
+#define ARG_SIZES_OR_COUNT(op, field) ARG_LIST_(op, field, .sizes = NUMBER_CHECKED, .or_count = true)
 
 #define OPTION_(T, field, k, e) {.name = #field, .kind = (k), .enumeration = (e), .offset = offsetof(T, field)}
 #define OPTION_U32(T, field) OPTION_(T, field, ATTR_U32, ENUM_NONE)
@@ -49,9 +52,9 @@
 #define OPTION_ENUM(T, field, e) OPTION_(T, field, ATTR_ENUM, ENUM_##e)
 #define OPTION_LIST_(T, field, k, ...)                                                                                         \
     {.name = #field, .kind = (k), .offset = offsetof(T, field), .count_offset = offsetof(T, field##Count), __VA_ARGS__}
-#define OPTION_U32_LIST(T, field) OPTION_LIST_(T, field, ATTR_U32_LIST, .sizes = false)
-#define OPTION_SIZES(T, field) OPTION_LIST_(T, field, ATTR_U32_LIST, .sizes = true)
-#define OPTION_F32_LIST(T, field) OPTION_LIST_(T, field, ATTR_F32_LIST, .sizes = false)
+#define OPTION_U32_LIST(T, field) OPTION_LIST_(T, field, ATTR_U32_LIST, .sizes = NUMBER_FIXED)
+#define OPTION_SIZES(T, field) OPTION_LIST_(T, field, ATTR_U32_LIST, .sizes = NUMBER_CHECKED)
+#define OPTION_F32_LIST(T, field) OPTION_LIST_(T, field, ATTR_F32_LIST, .sizes = NUMBER_FIXED)
 #define OPTION_ENUM_LIST(T, field, e) OPTION_LIST_(T, field, ATTR_ENUM_LIST, .enumeration = ENUM_##e)
 
 /* The last member of the first version of each option struct.  A member that is appended later changes no row. */

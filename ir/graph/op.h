@@ -169,16 +169,24 @@ const char *enum_value_name(enum attr_enum e, unsigned value);
 /** Returns the value of that name, or -1. */
 int enum_value_parse(enum attr_enum e, const char *text, size_t length);
 
+/** Says how an attribute's numbers may follow sizes that have names. */
+enum number_kind {
+    NUMBER_FIXED,  /* they do not */
+    NUMBER_LINEAR, /* linear in the names, as passes only add such numbers: linear expressions that agree in samples are equal
+                    */
+    NUMBER_CHECKED /* inference compares them with the result's shape, so that a wrong number is found */
+};
+
 /** Describes one attribute: where it is in the option struct (or in union op_args) and what it is. */
 struct attr_info {
     const char *name;
     enum attr_kind kind;
     enum attr_enum enumeration;
-    bool positional;       /* in union op_args, not in the option struct */
-    bool positive;         /* 0 is not a value of it */
-    bool or_count;         /* a list, or a number: of equal parts */
-    bool wraps;            /* the IDL has no [EnforceRange] for it, so that JavaScript's numbers wrap around */
-    bool sizes;            /* inference compares them with the result's shape, so that a wrong number is found */
+    bool positional; /* in union op_args, not in the option struct */
+    bool positive;   /* 0 is not a value of it */
+    bool or_count;   /* a list, or a number: of equal parts */
+    bool wraps;      /* the IDL has no [EnforceRange] for it, so that JavaScript's numbers wrap around */
+    enum number_kind sizes;
     uint16_t offset;       /* of the value, or of a list's pointer */
     uint16_t count_offset; /* of a list's count */
 };
@@ -190,7 +198,7 @@ struct operand_info {
     int8_t rank_min; /* negative: the rank of input -rank_min - 1 */
     int8_t rank_max;
     bool optional;          /* lives in the option struct */
-    bool sizes;             /* likewise as of attributes */
+    bool sizes;             /* inference compares its elements with the result's shape */
     uint16_t option_offset; /* of the WNNOperand member, if optional */
 };
 

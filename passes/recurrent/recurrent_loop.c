@@ -93,7 +93,7 @@ static bool add_output(struct loop_graph *lg, struct value *v, struct loop_opera
     return graph_add_output(lg->graph, name, strlen(name), v);
 }
 
-static void release_whole(void const *data, size_t bytes, void *whole, void *unused)
+static void release_whole(const void *data, size_t bytes, void *whole, void *unused)
 {
     (void)data;
     (void)bytes;

@@ -109,7 +109,7 @@ static bool lend_graphs(struct compiled_loop *l, struct error *e)
         struct loop_graph *lg = graph_of(l, i);
         struct loop_body *kept = planned ? loop_part(l->node, i) : NULL;
 
-        if (kept && !graphs_join(kept->graph, lg->graph))
+        if (kept && !graphs_same_interface(kept->graph, lg->graph))
             return error_set(e, WNNStatus_OperationError, "internal error: a loop is not the one that was planned");
         if (kept) {
             graph_free(lg->graph);

@@ -15,7 +15,9 @@ bool value_is_read(const struct value *v)
 
 struct loop_body *loop_part(const struct node *n, uint32_t i)
 {
-    struct loop_body *l = n->op == OP_LOOP ? i ? NULL : n->args.loop.body : n->graph->loops;
+    struct loop_body *l = n->op == OP_LOOP                        ? i ? NULL : n->args.loop.body
+                          : op_infos[n->op].flags & OPF_RECURRENT ? n->graph->loops
+                                                                  : NULL;
 
     while (n->op != OP_LOOP && l && (l->of != n || i--))
         l = l->next;
@@ -111,7 +113,7 @@ bool graphs_match(const struct graph *a, const struct graph *b)
     return same;
 }
 
-bool graphs_join(const struct graph *a, const struct graph *b)
+bool graphs_same_interface(const struct graph *a, const struct graph *b)
 {
     if (a->input_count != b->input_count || a->origin.data_count != b->origin.data_count || a->output_count != b->output_count)
         return false;

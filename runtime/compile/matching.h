@@ -9,7 +9,7 @@ bool value_is_read(const struct value *v);
 /** Returns a graph of those that the cluster of a loop or of a recurrent node was compiled of, in their order, or NULL. */
 struct loop_body *loop_part(const struct node *n, uint32_t i);
 /** Returns whether inputs and outputs of two graphs have the same types. */
-bool graphs_join(const struct graph *a, const struct graph *b);
+bool graphs_same_interface(const struct graph *a, const struct graph *b);
 /** Returns whether two graphs, after the passes, differ in no more than dimensions, integers among attributes, and the elements
  * of constants. */
 bool graphs_match(const struct graph *a, const struct graph *b);

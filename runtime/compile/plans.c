@@ -38,12 +38,6 @@ struct quantity {
 enum { NONE = UINT32_MAX };
 #define PRIME UINT64_C(2147483647)
 
-enum number_kind {
-    NUMBER_FIXED,
-    NUMBER_LINEAR, /* in the names, as passes only add such numbers: linear expressions that agree in the samples are equal */
-    NUMBER_CHECKED /* by inference */
-};
-
 struct number {
     uint32_t *place; /* in a graph */
     enum number_kind kind;
@@ -183,13 +177,10 @@ static enum number_kind kind_of(const struct node *n, const struct attr_info *a)
 {
     const WNNPool2dOptions *o = n->options;
 
-    if (n->op == OP_SLICE && !strcmp(a->name, "starts"))
-        return NUMBER_LINEAR;
-    return a->sizes || !strcmp(a->name, "steps") ||
-                   ((n->op == OP_AVERAGE_POOL2D || n->op == OP_MAX_POOL2D || n->op == OP_L2_POOL2D) && o->stridesCount == 2 &&
-                    o->strides[0] == 1 && o->strides[1] == 1 && !strcmp(a->name, "windowDimensions"))
+    return ((n->op == OP_AVERAGE_POOL2D || n->op == OP_MAX_POOL2D || n->op == OP_L2_POOL2D) && o->stridesCount == 2 &&
+            o->strides[0] == 1 && o->strides[1] == 1 && !strcmp(a->name, "windowDimensions"))
                ? NUMBER_CHECKED
-               : NUMBER_FIXED;
+               : a->sizes;
 }
 
 static void walk(struct graph *g, struct walk *w)
@@ -534,7 +525,7 @@ static bool types_hold(const struct plan *plan)
     return true;
 }
 
-/* Returns whether slices start at what is said to be linear. */
+/* Returns whether each start of a slice equals its linear expression. */
 static bool starts_hold(const struct plans *p, const struct plan *plan, const uint32_t *sizes)
 {
     int64_t x;
@@ -587,7 +578,7 @@ static struct graph *take(struct plans *p, const uint32_t *sizes, const uint32_t
         if (!valid && !(valid = graph_at_sizes(p->named, sizes, p->alike, &ignored)))
             break;
         if (!valid->origin.differs && starts_hold(p, i, all) && set_numbers(i, all) && types_hold(i) &&
-            graphs_join(i->g, valid))
+            graphs_same_interface(i->g, valid))
             planned = i->g;
     }
     if (planned) {

@@ -17,3 +17,6 @@ enum code_op {
 };
 
 enum { CODE_VALUE = 10, CODE_PARTS = 11, CODE_MOVES = 1, CODE_FIRST = 2, CODE_BASE = 2 };
+
+/* A file of weights begins with struct object_weights, and zeros follow up to this offset. */
+enum { OBJECT_WEIGHTS_HEADER = 64 };

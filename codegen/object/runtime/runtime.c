@@ -21,8 +21,6 @@
 
 #define SMALL static inline __attribute__((always_inline)) /* where it is called, which takes less code */
 
-enum { WEIGHTS_HEADER = 64 }; /* OBJECT_WEIGHTS_HEADER */
-
 extern const uint32_t level_count, level_masks[][4]; /* bits that CPUID and XGETBV must show */
 extern const uint32_t input_count, binding_count, size_count, variant_count;
 extern const uint32_t variant_sizes[]; /* of each variant, size_count */
@@ -214,12 +212,12 @@ int set_weights(const void *file, size_t bytes)
 {
     const uint64_t *header = file;
 
-    if (!file || bytes != WEIGHTS_HEADER + constants_bytes || (uintptr_t)file & 63)
+    if (!file || bytes != OBJECT_WEIGHTS_HEADER + constants_bytes || (uintptr_t)file & 63)
         return WEBNN_OBJECT_BAD_WEIGHTS;
     for (uint32_t i = 0; i < 3; i++)
         if (header[i] != weights_header[i])
             return WEBNN_OBJECT_BAD_WEIGHTS;
-    __atomic_store_n(&weights, (const char *)file + WEIGHTS_HEADER, __ATOMIC_RELEASE);
+    __atomic_store_n(&weights, (const char *)file + OBJECT_WEIGHTS_HEADER, __ATOMIC_RELEASE);
     return WEBNN_OBJECT_OK;
 }
 
