@@ -14,7 +14,7 @@
 /** The arguments of a kernel.  Each thread has its own, since scratch is per thread. */
 struct kernel_args {
     void *const *tensors;  /* in the order of struct kernel's tensors */
-    const int64_t *params; /* in the order of schedule_numbers */
+    const int64_t *params; /* in the order of the schedule's numbers */
     void *scratch;         /* kernel's scratch_bytes, 64-byte aligned; private to this thread */
 };
 

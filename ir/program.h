@@ -39,7 +39,7 @@ enum step_kind {
 struct step_run {
     uint32_t function; /* from a serialized program: index into the table of functions */
     uint32_t param_count;
-    const int64_t *params; /* in the order of schedule_numbers */
+    const int64_t *params; /* in the order of the schedule's numbers */
     int64_t units, scratch_bytes;
     double flops, bytes;
     const bool *written; /* by location */

@@ -184,7 +184,9 @@ bool analyze(struct analysis *a, const struct schedule *s, struct arena *arena)
 {
     const struct kernel *k = s->kernel;
 
-    if (!schedule_numbers(s, arena, &a->numbers) || !allocate(a, k, arena))
+    a->numbers = s->numbers;
+    a->numbers.items = arena_copy(arena, s->numbers.items, s->numbers.count * sizeof *s->numbers.items); /* some are fixed */
+    if (!a->numbers.items || !allocate(a, k, arena))
         return false;
     collect_forms(a, k);
     fix_row_strides(a, s);

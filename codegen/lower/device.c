@@ -49,7 +49,8 @@ struct schedule *device_schedule(const struct gpu_schedule *s, struct arena *a)
                              .var_lanes = arena_array(a, (size_t)k->var_count + 1, sizeof(bool)),
                              .exprs = arena_array(a, (size_t)k->expr_count + 1, sizeof *out->exprs)};
     out->row_buffers.short_rows.stores = arena_array(a, (size_t)k->store_count + 1, sizeof(int32_t));
-    if (!out->phase_vectors || !out->var_lanes || !out->exprs || !out->row_buffers.short_rows.stores)
+    if (!kernel_numbers(k, KEXPR_NONE, a, &out->numbers) || !out->phase_vectors || !out->var_lanes || !out->exprs ||
+        !out->row_buffers.short_rows.stores)
         return NULL;
     memset(out->phase_vectors, 1, (size_t)k->phase_count + 1);
     memset(out->row_buffers.short_rows.stores, 0xFF, k->store_count * sizeof(int32_t)); /* -1: none */

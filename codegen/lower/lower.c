@@ -126,28 +126,21 @@ static V make_args(const struct stages_function *s, const struct kstage *stage, 
 }
 
 /* Emits everything that is the same for all macro-tiles. */
-static bool prepare_stages(struct stages_function *s, struct loop_function *const *functions)
+static void prepare_stages(struct stages_function *s, struct loop_function *const *functions)
 {
     const struct kernel *k = s->k;
     uint32_t first = k->local_count + 1 + 2 * k->stage_count;
-    struct arena a = {0};
-    bool ok = true;
 
     s->scratch = loop_add(s->m->b, LOOP_SCRATCH, type_ptr, NULL, 0, 0);
     for (uint32_t i = 0; i < k->local_count; i++)
         s->locals[i] = scratch_at(s, i);
     V own_scratch = scratch_at(s, k->local_count);
-    for (uint32_t i = 0; ok && i < k->stage_count; i++) {
-        struct knumbers numbers;
+    for (uint32_t i = 0; i < k->stage_count; i++) {
         s->units[i] = number(s, k->local_count + 1 + i);
         s->periods[i] = k->stages[i].period > 1 ? number(s, k->local_count + 1 + k->stage_count + i) : NULL;
         s->args[i] = make_args(s, &k->stages[i], functions[i], own_scratch, first);
-        ok = schedule_numbers(s->schedule->stages[i], &a, &numbers);
-        if (ok)
-            first += numbers.param_count;
+        first += s->schedule->stages[i]->numbers.param_count;
     }
-    arena_free(&a);
-    return ok;
 }
 
 static void call_stage(const struct stages_function *s, uint32_t i, V macro_tile)
@@ -181,8 +174,9 @@ static bool lower_stages(struct loop_module *module, const struct isa *isa, cons
             return false;
         functions[i]->internal = true;
     }
-    if (!loop_builder_begin(&b, module, loop_function_add(module, name, NULL, 0, 0)) || !prepare_stages(&s, functions))
+    if (!loop_builder_begin(&b, module, loop_function_add(module, name, NULL, 0, 0)))
         return false;
+    prepare_stages(&s, functions);
     V macro_tile = loop_for_begin(&b, loop_parameter(&b, 0), loop_parameter(&b, 1), 0);
     for (uint32_t i = 0; i < k->stage_count; i++)
         call_stage(&s, i, macro_tile);

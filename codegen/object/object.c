@@ -35,12 +35,10 @@ static bool emit_kernel_once(struct object_module *o, const struct schedule *s, 
                              struct arena *a, struct error *e)
 {
     char *text = schedule_structure(s, a), symbol[96];
-    struct knumbers numbers;
     size_t length;
 
     o->firsts[index] = (uint32_t)(o->numbers.length / sizeof(int64_t));
-    if (!text || !schedule_numbers(s, a, &numbers) ||
-        !bytes_append(&o->numbers, numbers.params, numbers.param_count * sizeof(int64_t)))
+    if (!text || !bytes_append(&o->numbers, s->numbers.params, s->numbers.param_count * sizeof(int64_t)))
         return error_out_of_memory(e);
     uint32_t at = first;
     while (at < o->symbol_count && strcmp(known[at], text) != 0)

@@ -406,8 +406,8 @@ struct knumbers {
 /** Fills *out, in the arena.  immediate_var is a PARALLEL or REDUCED variable whose size is part of the code, or KEXPR_NONE.
  * Returns false if memory runs out. */
 bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena *a, struct knumbers *out);
-/** Prints a stageless kernel's structure, with parameters for numbers.  Returns false if memory runs out. */
-bool kernel_structure(const struct kernel *k, uint32_t immediate_var, struct arena *a, FILE *out);
+/** Prints a stageless kernel's structure, with parameters for its numbers. */
+void kernel_structure(const struct kernel *k, const struct knumbers *numbers, FILE *out);
 /** Prints the part of a stage in the structure of a kernel of stages, without the stage's own structure. */
 void kernel_stage_structure(const struct kernel *k, uint32_t stage, FILE *out);
 

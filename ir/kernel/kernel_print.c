@@ -15,8 +15,7 @@
 
 struct numbering {
     struct arena *arena;
-    struct knumbers *out;
-    size_t capacity, param_capacity, kind_capacity;
+    struct knumbers *out;         /* whose arrays have room for all numbers */
     struct table slots;           /* by kind and value; an item is the slot + 1 as an address */
     uint32_t *kinds;              /* by slot */
     bool shifts[KERNEL_VARS_MAX]; /* the variable says with others how far words of weights are shifted: steps are constants */
@@ -41,9 +40,7 @@ static int32_t slot_of(struct numbering *n, uint32_t kind, int64_t value)
     const uint32_t count = n->out->param_count;
     struct table_entry *place = NULL;
 
-    if (!table_reserve(&n->slots, n->arena, count + 1) ||
-        !array_reserve(n->arena, &n->out->params, &n->param_capacity, count + 1, sizeof *n->out->params) ||
-        !array_reserve(n->arena, &n->kinds, &n->kind_capacity, count + 1, sizeof *n->kinds)) {
+    if (!table_reserve(&n->slots, n->arena, count + 1)) {
         n->failed = true;
         return -1;
     }
@@ -88,10 +85,6 @@ static void number(struct numbering *n, uint32_t kind, int64_t value, bool immed
 {
     struct knumbers *o = n->out;
 
-    if (!array_reserve(n->arena, &o->items, &n->capacity, o->count + 1, sizeof *o->items)) {
-        n->failed = true;
-        return;
-    }
     o->items[o->count++] = (struct knumber){value, immediate ? -1 : slot_of(n, kind, value)};
 }
 
@@ -111,14 +104,42 @@ static void number_guards(struct numbering *n, uint32_t count, const struct kgua
     }
 }
 
+static size_t count_guards(uint32_t count, const struct kguard *guards)
+{
+    size_t numbers = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        numbers += 2 + guards[i].form.count;
+    return numbers;
+}
+
+/* Returns how many numbers a kernel has at most. */
+static size_t count_numbers(const struct kernel *k)
+{
+    size_t count = 1;
+
+    for (uint32_t i = 0; i < k->var_count; i++)
+        count += 3 + (k->vars[i].kind == KVAR_DIVMOD ? k->vars[i].base.count : 0);
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        if (k->exprs[i].op == K_LOAD || k->exprs[i].op == K_INDEX)
+            count += 1 + k->exprs[i].index.count + count_guards(k->exprs[i].guard_count, k->exprs[i].guards);
+    for (uint32_t i = 0; i < k->store_count; i++)
+        count += 1 + k->stores[i].index.count + count_guards(k->stores[i].guard_count, k->stores[i].guards);
+    return count;
+}
+
 bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena *a, struct knumbers *out)
 {
     struct numbering n = {.arena = a, .out = out};
+    const size_t most = count_numbers(k);
     bool multiplies = false;
 
     memset(out, 0, sizeof *out);
     out->vars = arena_array(a, (size_t)k->var_count + k->expr_count + k->store_count + 1, sizeof *out->vars);
-    if (!out->vars)
+    out->items = arena_array(a, most, sizeof *out->items);
+    out->params = arena_array(a, most, sizeof *out->params);
+    n.kinds = arena_array(a, most, sizeof *n.kinds);
+    if (!out->vars || !out->items || !out->params || !n.kinds)
         return false;
     out->exprs = out->vars + k->var_count;
     out->stores = out->exprs + k->expr_count;
@@ -169,14 +190,30 @@ bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena
 
 /* ---- text ---- */
 
+/* A structure is written for each kernel of each graph, in thousands of short texts: they are collected, since a call of stdio
+ * takes longer than most of them. */
 struct writer {
     FILE *out;
+    size_t used; /* of what is not yet written to out */
+    char collected[1024];
     const struct knumbers *numbers; /* structure: numbers are taken from here */
     uint32_t next;                  /* of the variable, expression or store that is written */
 };
 
-/** Writes a text and a whole number.  A structure is written for each kernel of each graph: fprintf takes five times as long.
- */
+static void flush(struct writer *w)
+{
+    fwrite(w->collected, 1, w->used, w->out);
+    w->used = 0;
+}
+
+static void put_text(struct writer *w, const char *text)
+{
+    for (; *text; w->collected[w->used++] = *text++)
+        if (w->used == sizeof w->collected)
+            flush(w);
+}
+
+/* Writes a text and a whole number. */
 static void put(struct writer *w, const char *text, int64_t value)
 {
     char digits[24], *at = digits + sizeof digits - 1;
@@ -188,8 +225,8 @@ static void put(struct writer *w, const char *text, int64_t value)
     while (rest /= 10);
     if (value < 0)
         *--at = '-';
-    fputs(text, w->out);
-    fputs(at, w->out);
+    put_text(w, text);
+    put_text(w, at);
 }
 
 /** Writes a number: itself, or in a structure its slot if it is a parameter. */
@@ -217,9 +254,9 @@ static void put_form(struct writer *w, const struct kernel *k, struct kaffine a)
 {
     put_number(w, a.offset);
     for (uint32_t i = 0; i < a.count; i++) {
-        fputs(" + ", w->out);
+        put_text(w, w->numbers ? "+" : " + ");
         put_number(w, a.terms[i].coefficient);
-        fputs("*", w->out);
+        put_text(w, "*");
         put_var(w, k, a.terms[i].var);
     }
 }
@@ -227,67 +264,67 @@ static void put_form(struct writer *w, const struct kernel *k, struct kaffine a)
 static void put_guards(struct writer *w, const struct kernel *k, uint32_t count, const struct kguard *guards)
 {
     for (uint32_t i = 0; i < count; i++) {
-        fputs(" if 0 <= ", w->out);
+        put_text(w, w->numbers ? " if " : " if 0 <= ");
         put_form(w, k, guards[i].form);
-        fputs(" < ", w->out);
+        put_text(w, w->numbers ? "<" : " < ");
         put_number(w, guards[i].bound);
     }
 }
 
 static void put_const(struct writer *w, enum ktype type, union scalar s)
 {
+    char text[40];
+    const size_t size = sizeof text;
+
     /* A structure needs the exact bits; a reader wants to see the number. */
     if (type == KT_F32 && w->numbers)
-        fprintf(w->out, "0x%08" PRIx32, s.u32);
+        snprintf(text, size, "0x%08" PRIx32, s.u32);
     else if (type == KT_F32)
-        fprintf(w->out, "%.9g", (double)s.f32);
+        snprintf(text, size, "%.9g", (double)s.f32);
     else if (type == KT_F64 && w->numbers)
-        fprintf(w->out, "0x%016" PRIx64, s.u64);
+        snprintf(text, size, "0x%016" PRIx64, s.u64);
     else if (type == KT_F64)
-        fprintf(w->out, "%.17g", s.f64);
-    else if (type == KT_I8)
-        fprintf(w->out, "%d", s.i8);
-    else if (type == KT_I32)
-        fprintf(w->out, "%" PRId32, s.i32);
-    else if (type == KT_I64)
-        fprintf(w->out, "%" PRId64, s.i64);
+        snprintf(text, size, "%.17g", s.f64);
+    else if (type == KT_I8 || type == KT_I32 || type == KT_I64)
+        snprintf(text, size, "%" PRId64, type == KT_I8 ? s.i8 : type == KT_I32 ? s.i32 : s.i64);
     else
-        fprintf(w->out, "%" PRIu64, ktype_size(type) == 1 ? s.u8 : ktype_size(type) == 4 ? s.u32 : s.u64);
+        snprintf(text, size, "%" PRIu64, ktype_size(type) == 1 ? s.u8 : ktype_size(type) == 4 ? s.u32 : s.u64);
+    put_text(w, text);
 }
 
 static void describe_var(struct writer *w, const struct kernel *k, uint32_t i)
 {
-    static const char *const kinds[] = {"parallel", "reduced", "divmod", "loaded"};
+    static const char *const kinds[] = {"  parallel ", "  reduced ", "  divmod ", "  loaded "};
     const struct kvar *v = &k->vars[i];
 
     w->next = w->numbers ? w->numbers->vars[i] : 0;
-    fprintf(w->out, "  %s ", kinds[v->kind]);
+    put_text(w, kinds[v->kind]);
     put_var(w, k, i);
     if (v->kind == KVAR_DIVMOD) {
-        fprintf(w->out, " = (");
+        put_text(w, " = (");
         put_form(w, k, v->base);
-        fprintf(w->out, ") / ");
+        put_text(w, ") / ");
         put_number(w, v->divide);
-        fprintf(w->out, " %% ");
+        put_text(w, " % ");
         put_number(w, v->modulo);
     } else {
         if (v->kind == KVAR_LOADED)
-            fprintf(w->out, " = e%u", v->expr);
-        fprintf(w->out, " < ");
+            put(w, " = e", v->expr);
+        put_text(w, " < ");
         put_number(w, v->size);
         if (v->bounded)
-            fprintf(w->out, " bounded by t%u", k->bound);
+            put(w, " bounded by t", k->bound);
     }
-    fprintf(w->out, "\n");
+    put_text(w, "\n");
 }
 
 static void put_phase(struct writer *w, const struct kernel *k, uint32_t phase, bool varying)
 {
     if (k->finished) {
         put(w, "  # phase ", phase);
-        fputs(varying ? " varying" : "", w->out);
+        put_text(w, varying ? " varying" : "");
     }
-    fputs("\n", w->out);
+    put_text(w, "\n");
 }
 
 static void describe_expr(struct writer *w, const struct kernel *k, uint32_t i)
@@ -296,42 +333,46 @@ static void describe_expr(struct writer *w, const struct kernel *k, uint32_t i)
 
     w->next = w->numbers ? w->numbers->exprs[i] : 0;
     put(w, "  e", i);
-    fputs(": ", w->out);
-    fputs(ktype_name(e->type), w->out);
-    fputs(" = ", w->out);
-    fputs(kop_name(e->op), w->out);
+    put_text(w, ": ");
+    put_text(w, ktype_name(e->type));
+    put_text(w, " = ");
+    put_text(w, kop_name(e->op));
     switch (e->op) {
     case K_CONST:
-        fprintf(w->out, " ");
+        put_text(w, " ");
         put_const(w, e->type, e->bits);
         break;
     case K_LOAD:
         put(w, " t", e->tensor);
-        fputs("[", w->out);
+        put_text(w, "[");
         put_form(w, k, e->index);
-        fputs("]", w->out);
+        put_text(w, "]");
         put_guards(w, k, e->guard_count, e->guards);
         if (e->guard_count) {
-            fprintf(w->out, " else ");
+            put_text(w, " else ");
             put_const(w, e->type, e->bits);
         }
         break;
     case K_INDEX:
-        fprintf(w->out, " ");
+        put_text(w, " ");
         put_form(w, k, e->index);
         break;
     case K_REDUCE:
-        fprintf(w->out, ".%s", kreduce_name(e->reduce));
+        put_text(w, ".");
+        put_text(w, kreduce_name(e->reduce));
         break;
     case K_SCAN:
-        fputs(e->bits.u8 ? ".exclusive" : ".inclusive", w->out);
+        put_text(w, e->bits.u8 ? ".exclusive" : ".inclusive");
         break;
     default:
         break;
     }
     for (uint32_t a = 0; a < 3 && e->args[a] != KEXPR_NONE; a++)
         put(w, " e", e->args[a]);
-    put_phase(w, k, e->phase, e->varying);
+    if (w->numbers) /* the rest follows */
+        put_text(w, "\n");
+    else
+        put_phase(w, k, e->phase, e->varying);
 }
 
 static void describe(struct writer *w, const struct kernel *k)
@@ -339,11 +380,14 @@ static void describe(struct writer *w, const struct kernel *k)
     for (uint32_t i = 0; i < k->var_count; i++)
         describe_var(w, k, i);
     for (uint32_t i = 0; i < k->tensor_count; i++) {
-        fprintf(w->out, "  tensor t%u: %s", i, dtype_name(k->tensors[i].type));
+        put(w, "  tensor t", i);
+        put_text(w, ": ");
+        put_text(w, dtype_name(k->tensors[i].type));
         if (!w->numbers)
-            fprintf(w->out, "[%" PRId64 "]", k->tensors[i].elements);
-        fputs(k->tensors[i].unaligned ? " unaligned" : "", w->out);
-        fputs(k->tensors[i].written ? " written\n" : "\n", w->out);
+            put(w, "[", k->tensors[i].elements);
+        put_text(w, w->numbers ? "" : "]");
+        put_text(w, k->tensors[i].unaligned ? " unaligned" : "");
+        put_text(w, k->tensors[i].written ? " written\n" : "\n");
     }
     for (uint32_t i = 0; i < k->expr_count; i++)
         describe_expr(w, k, i);
@@ -351,12 +395,13 @@ static void describe(struct writer *w, const struct kernel *k)
         const struct kstore *s = &k->stores[i];
         w->next = w->numbers ? w->numbers->stores[i] : 0;
         put(w, "  store t", s->tensor);
-        fputs("[", w->out);
+        put_text(w, "[");
         put_form(w, k, s->index);
         put(w, "] = e", s->expr);
         put_guards(w, k, s->guard_count, s->guards);
         put_phase(w, k, s->phase, s->varying);
     }
+    flush(w);
 }
 
 void kernel_print(const struct kernel *k, FILE *out)
@@ -373,15 +418,13 @@ void kernel_print(const struct kernel *k, FILE *out)
     fprintf(out, "}\n");
 }
 
-bool kernel_structure(const struct kernel *k, uint32_t immediate_var, struct arena *a, FILE *out)
+void kernel_structure(const struct kernel *k, const struct knumbers *numbers, FILE *out)
 {
-    struct knumbers numbers;
-    struct writer w = {.out = out, .numbers = &numbers};
+    struct writer w = {.out = out, .numbers = numbers};
 
-    if (!kernel_numbers(k, immediate_var, a, &numbers))
-        return false;
-    if (k->macro_tile_vars || k->rare)
-        fprintf(out, "  macro-tile %u%s\n", k->macro_tile_vars, k->rare ? " rare" : "");
+    if (k->macro_tile_vars || k->rare) {
+        put(&w, "  macro-tile ", k->macro_tile_vars);
+        put_text(&w, k->rare ? " rare\n" : "\n");
+    }
     describe(&w, k);
-    return true;
 }

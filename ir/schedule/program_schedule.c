@@ -9,21 +9,14 @@
 static bool cpu_describe(const void *schedule, struct arena *a, struct step_run *run)
 {
     const struct schedule *s = schedule;
-    struct arena scratch = {0};
-    struct knumbers numbers;
-    bool ok = schedule_numbers(s, &scratch, &numbers);
 
-    if (ok) {
-        run->param_count = numbers.param_count;
-        run->params = arena_copy(a, numbers.params, numbers.param_count * sizeof *numbers.params);
-        run->units = s->units;
-        run->scratch_bytes = s->scratch_bytes;
-        run->flops = s->cost.operations;
-        run->bytes = s->cost.bytes;
-        ok = run->params || numbers.param_count == 0;
-    }
-    arena_free(&scratch);
-    return ok;
+    run->param_count = s->numbers.param_count;
+    run->params = arena_copy(a, s->numbers.params, s->numbers.param_count * sizeof *s->numbers.params);
+    run->units = s->units;
+    run->scratch_bytes = s->scratch_bytes;
+    run->flops = s->cost.operations;
+    run->bytes = s->cost.bytes;
+    return run->params;
 }
 
 static double cpu_scratch_bytes(const void *schedule, uint32_t thread_count)

@@ -221,11 +221,11 @@ struct schedule {
     int64_t units; /* independent pieces of work */
     struct kernel_cost cost;
 
-    uint32_t stage_count;
     struct schedule **stages; /* of a kernel of stages, which uses only scratch_bytes and units of the above */
+    struct knumbers numbers;  /* schedule_list_numbers */
 };
 
-/** Returns whether the steps of a block are a parameter of the code, the last of schedule_numbers. */
+/** Returns whether the steps of a block are a parameter of the code, the last of its numbers. */
 static inline bool schedule_splits_by_number(const struct schedule *s)
 {
     return s->tiled && s->tile.split != KEXPR_NONE && s->tile.split_steps != 1;
@@ -268,12 +268,6 @@ bool schedule_count(const struct schedule *s, struct arena *a, struct schedule_w
 /** Returns the sum of operations and accesses of a kernel, or of its stages except rare ones; 0 if memory runs out. */
 double schedule_work_of(const struct schedule *s);
 
-/**
- * Fills *out with the kernel's numbers, in the arena, and says which of them are parameters of the code.  A kernel of stages
- * has parameters only: the locals' offsets, where the scratch of the stages themselves begins, each stage's units per
- * macro-tile, then each stage's parameters.  Returns false if memory runs out.
- */
-bool schedule_numbers(const struct schedule *s, struct arena *a, struct knumbers *out);
 /** Returns the kernel's structure and what of the schedule shapes code, as text in the arena, or NULL if memory runs out. */
 char *schedule_structure(const struct schedule *s, struct arena *a);
 /** Prints the kernel and its schedule as text. */

@@ -26,14 +26,11 @@ double cost_of_exponential(const struct schedule *s)
 
 /** Returns the operations of an expression.  Of a contraction the multiply-add alone counts, as two operations: loading its
  * operands costs nothing. */
-static double operations_of(const struct kernel *k, const struct target_facts *facts, const struct kexpr *x)
+static double operations_of(const struct target_facts *facts, const struct kexpr *x, bool multiplies)
 {
     if (x->op == K_REDUCE && x->reduce == KR_DOT)
         return 2;
-    for (uint32_t i = 0; x->op == K_LOAD && x->varying && i < k->expr_count; i++)
-        if (k->exprs[i].op == K_REDUCE && k->exprs[i].reduce == KR_DOT)
-            return 0;
-    return facts->operation.cost[kexpr_class(x)];
+    return multiplies && x->op == K_LOAD && x->varying ? 0 : facts->operation.cost[kexpr_class(x)];
 }
 
 static struct kernel_cost cost_of_loops(const struct kernel *k, const struct target_facts *facts)
@@ -41,13 +38,15 @@ static struct kernel_cost cost_of_loops(const struct kernel *k, const struct tar
     const double parallel = kernel_points(k, KVAR_PARALLEL), reduced = kernel_points(k, KVAR_REDUCED);
     double touched[KERNEL_TENSORS_MAX] = {0};
     struct kernel_cost cost = {0, 0};
-    bool computes = false;
+    bool computes = false, multiplies = false;
 
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        multiplies |= k->exprs[i].op == K_REDUCE && k->exprs[i].reduce == KR_DOT;
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
         const double n = parallel * (x->varying || x->op == K_REDUCE || x->op == K_SCAN ? reduced : 1);
 
-        cost.operations += operations_of(k, facts, x) * n;
+        cost.operations += operations_of(facts, x, multiplies) * n;
         computes |= x->op != K_LOAD && x->op != K_CONST && x->op != K_INDEX;
         if (x->op == K_LOAD && touched[x->tensor] < n)
             touched[x->tensor] = n;

@@ -502,7 +502,6 @@ static bool schedule_stages(struct schedule *s, const struct target *t)
         s->stages[i] = schedule_cpu(k->stages[i].kernel, t);
         if (!s->stages[i])
             return false;
-        s->stage_count++;
         own = s->stages[i]->scratch_bytes > own ? s->stages[i]->scratch_bytes : own;
     }
     s->scratch_bytes = kernel_locals_bytes(k) + target_align(own);
@@ -549,9 +548,8 @@ struct schedule *schedule_cpu(const struct kernel *k, const struct target *t)
     s->facts = target_facts(t);
     s->vector_block = s->facts->loop.vector_block;
     s->cost = kernel_cost(k, s->facts);
-    if (k->stage_count ? schedule_stages(s, t) : schedule_loops(s, t)) {
+    if ((k->stage_count ? schedule_stages(s, t) : schedule_loops(s, t)) && schedule_list_numbers(s))
         return s;
-    }
     schedule_free(s);
     return NULL;
 }
@@ -560,7 +558,7 @@ void schedule_free(struct schedule *s)
 {
     if (!s)
         return;
-    for (uint32_t i = 0; s->stages && i < s->stage_count; i++)
+    for (uint32_t i = 0; s->stages && i < s->kernel->stage_count; i++)
         schedule_free(s->stages[i]);
     arena_free(&s->arena);
     free(s);

@@ -102,5 +102,11 @@ bool tile_is_b_var(const struct schedule *s, uint32_t var);
 
 /** Chooses the transpose in registers, if there is to be one. */
 void transpose_choose(struct schedule *s);
+/**
+ * Fills in s->numbers, and says which of them are parameters of the code.  A kernel of stages has parameters only: the locals'
+ * offsets, where the scratch of the stages themselves begins, each stage's units per macro-tile, its period, then each stage's
+ * parameters.  Returns false if memory runs out.
+ */
+bool schedule_list_numbers(struct schedule *s);
 /** Returns whether kernel_structure and the vector variable alone tell which variable transposes are along. */
 bool transpose_is_implied(const struct schedule *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Writes schedules as text: schedule_print and schedule_print_short are for people, schedule_structure makes the key under
- * which compiled code is shared, and schedule_numbers lists the parameters of that code.
+ * which compiled code is shared, and schedule_list_numbers lists the parameters of that code.
  *
  * print_code writes everything of a schedule that shapes code, and both texts contain it: what the lowering follows and is not
  * written there would let kernels share code that differ.
@@ -23,19 +23,14 @@ static uint32_t immediate_var(const struct schedule *s)
 
 /* ---- numbers ---- */
 
-static bool stage_numbers(const struct schedule *s, struct arena *a, struct knumbers *out)
+static bool stage_numbers(struct schedule *s, struct knumbers *out)
 {
     const struct kernel *k = s->kernel;
-    struct knumbers own[KERNEL_STAGES_MAX];
     uint32_t count = k->local_count + 1 + 2 * k->stage_count, at = 0;
 
-    memset(out, 0, sizeof *out);
-    for (uint32_t i = 0; i < k->stage_count; i++) {
-        if (!schedule_numbers(s->stages[i], a, &own[i]))
-            return false;
-        count += own[i].param_count;
-    }
-    out->params = arena_array(a, count, sizeof *out->params);
+    for (uint32_t i = 0; i < k->stage_count; i++)
+        count += s->stages[i]->numbers.param_count;
+    out->params = arena_array(&s->arena, count, sizeof *out->params);
     if (!out->params)
         return false;
     for (uint32_t i = 0; i < k->local_count; i++)
@@ -46,17 +41,17 @@ static bool stage_numbers(const struct schedule *s, struct arena *a, struct knum
     for (uint32_t i = 0; i < k->stage_count; i++)
         out->params[at++] = k->stages[i].period;
     for (uint32_t i = 0; i < k->stage_count; i++)
-        for (uint32_t p = 0; p < own[i].param_count; p++)
-            out->params[at++] = own[i].params[p];
+        for (uint32_t p = 0; p < s->stages[i]->numbers.param_count; p++)
+            out->params[at++] = s->stages[i]->numbers.params[p];
     out->param_count = at;
     return true;
 }
 
 /* Adds the steps of a block of a sum that is split as the last number, a parameter. */
-static bool add_split(const struct schedule *s, struct arena *a, struct knumbers *out)
+static bool add_split(struct schedule *s, struct knumbers *out)
 {
-    struct knumber *items = arena_array(a, out->count + 1, sizeof *items);
-    int64_t *params = arena_array(a, out->param_count + 1, sizeof *params);
+    struct knumber *items = arena_array(&s->arena, out->count + 1, sizeof *items);
+    int64_t *params = arena_array(&s->arena, out->param_count + 1, sizeof *params);
 
     if (!items || !params)
         return false;
@@ -69,11 +64,12 @@ static bool add_split(const struct schedule *s, struct arena *a, struct knumbers
     return true;
 }
 
-bool schedule_numbers(const struct schedule *s, struct arena *a, struct knumbers *out)
+bool schedule_list_numbers(struct schedule *s)
 {
     if (s->kernel->stage_count)
-        return stage_numbers(s, a, out);
-    return kernel_numbers(s->kernel, immediate_var(s), a, out) && (!schedule_splits_by_number(s) || add_split(s, a, out));
+        return stage_numbers(s, &s->numbers);
+    return kernel_numbers(s->kernel, immediate_var(s), &s->arena, &s->numbers) &&
+           (!schedule_splits_by_number(s) || add_split(s, &s->numbers));
 }
 
 /* ---- text ---- */
@@ -206,8 +202,8 @@ void schedule_print(const struct schedule *s, FILE *out)
 
 void schedule_print_short(const struct schedule *s, FILE *out)
 {
-    if (s->stage_count) {
-        fprintf(out, "%u stages", s->stage_count);
+    if (s->kernel->stage_count) {
+        fprintf(out, "%u stages", s->kernel->stage_count);
     } else {
         fprintf(out, "%u lanes", s->lanes);
         if (s->vector_var != KEXPR_NONE)
@@ -220,21 +216,18 @@ void schedule_print_short(const struct schedule *s, FILE *out)
     fprintf(out, ", %" PRId64 " units, scratch %" PRId64 " bytes", s->units, s->scratch_bytes);
 }
 
-static bool print_structure(const struct schedule *s, struct arena *a, FILE *out)
+static void print_structure(const struct schedule *s, FILE *out)
 {
     const struct kernel *k = s->kernel;
 
     for (uint32_t i = 0; i < k->stage_count; i++) {
         kernel_stage_structure(k, i, out);
-        if (!print_structure(s->stages[i], a, out))
-            return false;
+        print_structure(s->stages[i], out);
     }
     if (k->stage_count)
-        return true;
-    if (!kernel_structure(k, immediate_var(s), a, out))
-        return false;
+        return;
+    kernel_structure(k, &s->numbers, out);
     print_code(s, out);
-    return true;
 }
 
 char *schedule_structure(const struct schedule *s, struct arena *a)
@@ -246,7 +239,8 @@ char *schedule_structure(const struct schedule *s, struct arena *a)
 
     if (f) {
         __fsetlocking(f, FSETLOCKING_BYCALLER); /* thousands of short texts */
-        ok = print_structure(s, a, f) && !ferror(f);
+        print_structure(s, f);
+        ok = !ferror(f);
     }
     if (f && fclose(f) == 0 && ok)
         text = arena_string(a, key, size);

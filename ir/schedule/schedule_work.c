@@ -103,10 +103,10 @@ double schedule_work_of(const struct schedule *s)
     struct schedule_work w;
     double sum = 0;
 
-    for (uint32_t i = 0; i < s->stage_count; i++)
+    for (uint32_t i = 0; i < s->kernel->stage_count; i++)
         if (s->kernel->stages[i].when != KSTAGE_NOT_BELOW) /* seldom */
             sum += schedule_work_of(s->stages[i]);
-    if (!s->stage_count && schedule_count(s, &arena, &w))
+    if (!s->kernel->stage_count && schedule_count(s, &arena, &w))
         sum = w.operations + w.accesses;
     arena_free(&arena);
     return sum;

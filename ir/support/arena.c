@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * An arena allocates memory piece by piece and frees it as a whole.  The memory is zeroed and valid until arena_free.  Blocks
- * double in size, so that a graph of any size costs a logarithmic number of mallocs; a request that is large next to the block
- * size gets its own block.
+ * An arena allocates memory piece by piece and frees it as a whole.  The memory is valid until arena_free; a piece is zeroed
+ * when it is handed out, since much of a block may never be.  Blocks double in size, so that a graph of any size costs a
+ * logarithmic number of mallocs; a request that is large next to the block size gets its own block.
  */
 #include "ir/support/arena.h"
 
@@ -34,7 +34,7 @@ static struct arena_block *block_create(size_t size)
     if (size > SIZE_MAX / 2)
         return NULL;
 
-    struct arena_block *b = calloc(1, sizeof *b + size);
+    struct arena_block *b = malloc(sizeof *b + size);
     if (b) {
         b->size = size;
         ASAN_POISON_MEMORY_REGION(b->bytes, size);
@@ -42,7 +42,8 @@ static struct arena_block *block_create(size_t size)
     return b;
 }
 
-void *arena_alloc(struct arena *a, size_t size)
+/* Returns memory with any contents. */
+static void *piece(struct arena *a, size_t size)
 {
     if (size > SIZE_MAX / 4)
         return NULL;
@@ -84,6 +85,26 @@ void *arena_alloc(struct arena *a, size_t size)
     return p;
 }
 
+void *arena_alloc(struct arena *a, size_t size)
+{
+    void *p = piece(a, size);
+
+    if (p)
+        memset(p, 0, size);
+    return p;
+}
+
+void *arena_grow(struct arena *a, const void *old, size_t old_size, size_t size)
+{
+    char *p = piece(a, size);
+
+    if (p && old_size)
+        memcpy(p, old, old_size);
+    if (p)
+        memset(p + old_size, 0, size - old_size);
+    return p;
+}
+
 void *arena_array(struct arena *a, size_t count, size_t size)
 {
     if (size && count > SIZE_MAX / size)
@@ -93,7 +114,7 @@ void *arena_array(struct arena *a, size_t count, size_t size)
 
 void *arena_copy(struct arena *a, const void *data, size_t size)
 {
-    void *p = arena_alloc(a, size);
+    void *p = piece(a, size);
     if (p && size)
         memcpy(p, data, size);
     return p;

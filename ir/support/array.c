@@ -29,11 +29,9 @@ bool array_grow(struct arena *a, void *items, size_t *capacity, size_t needed, s
     memcpy(&old, items, sizeof old); /* whatever type it points to */
     if (!wanted || wanted > SIZE_MAX / size)
         return false;
-    grown = a ? arena_array(a, wanted, size) : realloc(old, wanted * size);
+    grown = a ? arena_grow(a, old, *capacity * size, wanted * size) : realloc(old, wanted * size);
     if (!grown)
         return false;
-    if (a && *capacity)
-        memcpy(grown, old, *capacity * size);
     memcpy(items, &grown, sizeof grown);
     *capacity = wanted;
     return true;

@@ -273,16 +273,12 @@ static inline void check_loop_ir(const struct schedule *s, const struct isa *isa
                                  void *const *actual, struct tolerance tolerance)
 {
     const struct kernel *k = s->kernel;
-    struct arena a = {0};
-    struct knumbers numbers;
     void *own[KERNEL_TENSORS_MAX];
 
-    assert_true(schedule_numbers(s, &a, &numbers));
     for (uint32_t i = 0; i < k->tensor_count; i++)
         own[i] = k->tensors[i].written ? own_copy(k, i, tensors[i]) : tensors[i];
-    const bool same_bits = loop_run(s, isa, &numbers, own) && actual;
+    const bool same_bits = loop_run(s, isa, own) && actual;
     compare_own(k, same_bits ? actual : expected, own, same_bits ? (struct tolerance){0, 0, false} : tolerance);
-    arena_free(&a);
 }
 
 /* Does the same for a kind of processors that need not be there. */
@@ -315,9 +311,7 @@ static inline void check_device(const struct kernel *k, int turn, void *const *t
  * written tensors may be preset there.  Frees k. */
 static inline void check_kernel(struct kernel *k, void *const *tensors, struct tolerance tolerance)
 {
-    struct arena a = {0};
     struct error e = {0};
-    struct knumbers numbers;
     void *expected[KERNEL_TENSORS_MAX], *actual[KERNEL_TENSORS_MAX];
     static int turn; /* a kernel is interpreted for one of five instruction sets in turn, since that takes long */
 
@@ -349,7 +343,6 @@ static inline void check_kernel(struct kernel *k, void *const *tensors, struct t
         struct codegen_kernels *unit;
         kernel_function function;
         struct schedule *s = schedule_of(k, &m->target.isa);
-        assert_true(schedule_numbers(s, &a, &numbers));
         void *scratch = buffer_create((size_t)s->scratch_bytes + 64);
         const int64_t units = s->units;
         if (!codegen_compile(m->codegen, 1, &s, &unit, &function, &e)) {
@@ -359,7 +352,7 @@ static inline void check_kernel(struct kernel *k, void *const *tensors, struct t
         for (uint32_t i = 0; i < k->tensor_count; i++)
             if (k->tensors[i].written)
                 memcpy(actual[i], tensors[i], (size_t)k->tensors[i].elements * dtype_size(k->tensors[i].type));
-        struct kernel_args args = {actual, numbers.params, scratch};
+        struct kernel_args args = {actual, s->numbers.params, scratch};
         int64_t cut = units / 3;
         function(&args, cut, units);
         function(&args, 0, cut);
@@ -403,7 +396,6 @@ static inline void check_kernel(struct kernel *k, void *const *tensors, struct t
             buffer_free(actual[i]);
         }
     }
-    arena_free(&a);
     kernel_free(k);
 }
 

@@ -58,14 +58,10 @@ TEST(a_side_that_one_number_chooses_is_read_alone)
 
 static void run(kernel_function f, const struct kernel *k, float *x, float *y)
 {
-    struct arena a = {0};
-    struct knumbers numbers;
     void *tensors[2] = {x, y};
     struct schedule *s = schedule_of(k, NULL);
-    assert_true(schedule_numbers(s, &a, &numbers));
-    f(&(struct kernel_args){tensors, numbers.params, NULL}, 0, s->units);
+    f(&(struct kernel_args){tensors, s->numbers.params, NULL}, 0, s->units);
     schedule_free(s);
-    arena_free(&a);
 }
 
 /* codegen_compile of kernels with the schedules of t. */

@@ -51,33 +51,26 @@ static inline kernel_function stages_compile(const struct kernel *k, struct code
 /** Calls the function for all macro-tiles, in two parts, as threads do: each with scratch of its own. */
 static inline void stages_call(const struct kernel *k, kernel_function f, void *const *tensors)
 {
-    struct knumbers numbers;
-    struct arena a = {0};
     struct schedule *s = schedule_of(k, stages_isa);
     const int64_t middle = s->units / 2;
 
-    assert_true(schedule_numbers(s, &a, &numbers));
     for (int part = 0; part < 2; part++) {
         void *scratch = aligned_alloc(64, (size_t)(s->scratch_bytes + 127) / 64 * 64);
 
         memset(scratch, 0xFF, (size_t)(s->scratch_bytes + 127) / 64 * 64); /* NaN: unwritten memory shows */
-        f(&(struct kernel_args){tensors, numbers.params, scratch}, part ? middle : 0, part ? s->units : middle);
+        f(&(struct kernel_args){tensors, s->numbers.params, scratch}, part ? middle : 0, part ? s->units : middle);
         free(scratch);
     }
     schedule_free(s);
-    arena_free(&a);
 }
 
 /* Runs the loop IR of a kernel on copies of the tensors, as they were before the kernel ran, and compares with the results of
  * machine code. */
 static inline void stages_interpret(const struct kernel *k, void *const *before, void *const *after)
 {
-    struct knumbers numbers;
-    struct arena a = {0};
     struct schedule *s = schedule_of(k, stages_isa);
+    const bool is_exact = loop_run(s, stages_isa, before);
 
-    assert_true(schedule_numbers(s, &a, &numbers));
-    const bool is_exact = loop_run(s, stages_isa, &numbers, before);
     for (uint32_t t = 0; is_exact && t < k->tensor_count; t++)
         for (int64_t i = 0; k->tensors[t].written && i < k->tensors[t].elements; i++) {
             const double x = kernels_element(k->tensors[t].type, before[t], i);
@@ -86,7 +79,6 @@ static inline void stages_interpret(const struct kernel *k, void *const *before,
                 fail_msg("tensor %u element %lld: %.9g by the loop IR, %.9g by machine code", t, (long long)i, x, y);
         }
     schedule_free(s);
-    arena_free(&a);
 }
 
 /** Compiles a kernel and runs it: a kernel_runner. */

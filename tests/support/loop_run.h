@@ -30,8 +30,7 @@ static inline bool loop_is_exact(const struct loop_module *m, const struct isa *
 
 /** Runs all units of a scheduled kernel on its tensors, the last two thirds first.  Returns whether machine code for such a
  * processor computes the same bits.  The test fails if the kernel's loop IR is not valid, or violates its rules. */
-static inline bool loop_run(const struct schedule *s, const struct isa *isa, const struct knumbers *numbers,
-                            void *const *tensors)
+static inline bool loop_run(const struct schedule *s, const struct isa *isa, void *const *tensors)
 {
     const struct kernel *k = s->kernel;
     struct loop_module m = {0};
@@ -40,8 +39,8 @@ static inline bool loop_run(const struct schedule *s, const struct isa *isa, con
     const size_t scratch_bytes = (size_t)s->scratch_bytes, room = (scratch_bytes + 127) / 64 * 64;
     struct loop_launch launch = {.tensors = memory,
                                  .tensor_count = k->tensor_count,
-                                 .numbers = numbers->params,
-                                 .number_count = numbers->param_count,
+                                 .numbers = s->numbers.params,
+                                 .number_count = s->numbers.param_count,
                                  .scratch = {aligned_alloc(64, room), scratch_bytes, false}};
     bool good = lower_kernel(&m, isa, s, "kernel", &e);
 
