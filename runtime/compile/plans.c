@@ -69,10 +69,12 @@ struct plan {
 struct plans {
     const struct graph *named;
     pthread_mutex_t lock;
-    uint32_t expression_count, plan_count;
+    uint32_t expression_count, met_count, plan_count;
     const struct node **alike; /* of the named graph */
     bool *seen;                /* expressions that passes meet: dimensions of values, and elements of lists of sizes */
+    uint32_t *met;             /* those expressions */
     bool *linear, *starts;     /* expressions that are linear in names, and those at which slices start */
+    bool recurs; /* some node is recurrent */
     bool allowed;
     struct plan *first;
 };
@@ -93,6 +95,7 @@ static void see_expressions(struct plans *p, const struct graph *g)
     for (const struct loop_body *l = g->loops; l; l = l->next)
         see_expressions(p, l->graph);
     graph_for_each (g, n) {
+        p->recurs |= n->op != OP_LOOP && op_infos[n->op].flags & OPF_RECURRENT;
         for (uint32_t i = 0; i < n->result_count; i++)
             see_type(p, n->results[i]);
         for (uint32_t i = 1; i < n->input_count && op_is_draft(n->op); i++) {
@@ -124,6 +127,9 @@ struct plans *plans_create(const struct graph *named)
     p->allowed = p->seen && p->linear && p->starts && graph_has_plans(named) && (p->alike = graph_alike(named));
     if (p->allowed)
         see_expressions(p, named);
+    for (uint32_t i = 0; p->allowed && i < p->expression_count; i++)
+        if (p->seen[i] && (p->allowed = array_extend(&p->met, p->met_count, sizeof *p->met)))
+            p->met[p->met_count++] = i;
     return p;
 }
 
@@ -158,6 +164,7 @@ void plans_free(struct plans *p)
     pthread_mutex_destroy(&p->lock);
     free(p->alike);
     free(p->seen);
+    free(p->met);
     free(p->linear);
     free(p->starts);
     free(p);
@@ -247,11 +254,14 @@ static bool same_precision(const struct graph *g, const uint32_t *a, const uint3
 /* Returns whether sizes are of one class. */
 static bool same_class(const struct plans *p, const uint32_t *a, const uint32_t *b)
 {
-    for (uint32_t i = 0; i < p->expression_count; i++)
-        if (p->seen[i] && ((a[i] <= 1) != (b[i] <= 1) ||
-                           (dims_name_of(p->named, DIM_OPEN | i) != DIM_NONE && class_of(a[i]) != class_of(b[i]))))
+    for (uint32_t m = 0; m < p->met_count; m++) {
+        const uint32_t i = p->met[m];
+
+        if ((a[i] <= 1) != (b[i] <= 1) ||
+            (class_of(a[i]) != class_of(b[i]) && dims_name_of(p->named, DIM_OPEN | i) != DIM_NONE))
             return false;
-    return same_precision(p->named, a, b);
+    }
+    return !p->recurs || same_precision(p->named, a, b);
 }
 
 static bool same_constants(const struct constant *a, const struct constant *b)
@@ -470,18 +480,17 @@ static bool guards_hold(const struct plans *p, const struct plan *plan, const ui
 {
     if (!same_class(p, plan->sizes[0], sizes) || !in_hull(p, plan, sizes))
         return false;
-    for (uint32_t i = 0; i < p->expression_count; i++) {
+    for (uint32_t m = 0; m < p->met_count; m++) {
+        const uint32_t i = p->met[m];
         bool fixed = true;
-        uint32_t k = 0;
 
-        if (!p->seen[i])
-            continue;
         for (uint32_t s = 1; s < plan->sample_count; s++)
             fixed &= plan->sizes[s][i] == plan->sizes[0][i];
         if (fixed && sizes[i] != plan->sizes[0][i])
             return false;
-        for (k = 0; !fixed && k < i; k++) {
-            bool equal = p->seen[k] && sizes[i] != sizes[k];
+        for (uint32_t n = 0; !fixed && n < m; n++) {
+            const uint32_t k = p->met[n];
+            bool equal = sizes[i] != sizes[k];
 
             for (uint32_t s = 0; equal && s < plan->sample_count; s++)
                 equal = plan->sizes[s][i] == plan->sizes[s][k];
@@ -515,10 +524,12 @@ static bool parts_hold(const struct node *n)
 }
 
 /* Returns whether inference gives the types that the numbers say, which it does of equal clusters if it does of one. */
-static bool types_hold(const struct plan *plan)
+static bool types_hold(const struct plans *p, const struct plan *plan)
 {
+    const bool has_parts = p->recurs || p->named->loops;
+
     for (uint32_t i = 0; i < plan->g->cluster_count; i++)
-        for (uint32_t n = 0; n < plan->clusters.nodes[i].count; n++)
+        for (uint32_t n = 0; (has_parts || !plan->clusters.like[i]) && n < plan->clusters.nodes[i].count; n++)
             if ((!plan->clusters.like[i] && !node_verify_types(plan->clusters.nodes[i].nodes[n])) ||
                 !parts_hold(plan->clusters.nodes[i].nodes[n]))
                 return false;
@@ -577,7 +588,7 @@ static struct graph *take(struct plans *p, const uint32_t *sizes, const uint32_t
             continue;
         if (!valid && !(valid = graph_at_sizes(p->named, sizes, p->alike, &ignored)))
             break;
-        if (!valid->origin.differs && starts_hold(p, i, all) && set_numbers(i, all) && types_hold(i) &&
+        if (!valid->origin.differs && starts_hold(p, i, all) && set_numbers(i, all) && types_hold(p, i) &&
             graphs_same_interface(i->g, valid))
             planned = i->g;
     }
