@@ -6,7 +6,8 @@
  *   - A float16 convolution or matmul that the library takes in float32 only becomes casts of its operands to float32, the
  *     node, and a cast of its result back.  That is what the specification's float16 operator is with float32 accumulation,
  *     rounded once.  Casts of constants are folded later, the others become part of the kernels before and after.
- *   - So does a float16 matmul by weights that are unpacked and rounded in registers, which a kernel computes.
+ *   - So does a float16 matmul by weights that are unpacked and rounded in registers, and on processors all that are not of few
+ *     rows times what is computed at run time: kernels multiply float32 numbers.
  *   - alpha of a float32 gemm, if it makes the product smaller, is multiplied by an operand, as the specification's emulation
  *     does: a product that alone would overflow must not.
  *   - A gemm that the library does not take becomes the specification's own emulation: transposes, matmul, mul by alpha, add of
@@ -17,6 +18,7 @@
  */
 #include <math.h>
 
+#include "ir/graph/compact.h"
 #include "passes/weights/compact_weights.h"
 
 static bool takes(const struct target *t, const struct node *n)
@@ -47,13 +49,21 @@ static struct value *gemm_by_matmul(struct graph *g, const struct target *t, str
     return v;
 }
 
-/* Returns whether n is the float32 form of a matmul by weights that are unpacked and rounded to float16, by a kernel that
- * multiplies float32 numbers: operand A is converted once instead of in every tile. */
-static bool unpacks_rounded(const struct target *t, const struct node *n)
+/* Returns whether a kernel computes n, a matmul or convolution of float16, faster of float32 numbers: operand A is converted
+ * once instead of in every tile.  Kernels of a device do so by weights that are unpacked and rounded to float16, those of a
+ * processor unless there are few rows, which read a B that is computed at run time as often as its conversion does. */
+static bool prefers_floats(const struct target *t, const struct node *n)
 {
     const struct node *unpacking = compact_weights_of(n, t);
+    const struct tensor_type *a = &n->inputs[0].value->type;
+    const struct value *b = n->inputs[1].value;
+    bool transposed;
 
-    return unpacking && unpacking->results[0]->type.type == WNNOperandDataType_Float16;
+    if (t->device || unpacking)
+        return unpacking && unpacking->results[0]->type.type == WNNOperandDataType_Float16;
+    return n->op != OP_MATMUL || compact_constant(b, &transposed) ||
+           type_elements(&n->results[0]->type) * a->dims[a->rank - 1] >
+               type_elements(&b->type) * target_facts(t)->contraction.few_rows;
 }
 
 /* ---- alpha ---- */
@@ -105,21 +115,24 @@ static struct value *gemm_by_scaled(struct graph *g, struct node *n)
 
 /* ---- forms ---- */
 
-/* Returns the result of n by float32 nodes that the library or a kernel that unpacks takes, or NULL if there are none. */
+/* Returns the result of n by float32 nodes that the library takes or kernels compute faster, or NULL if there are none. */
 static struct value *find_form(struct graph *g, const struct target *t, struct node *n)
 {
     struct value *inputs[OP_OPERANDS_MAX] = {NULL}, *v;
+    const bool half = n->results[0]->type.type == WNNOperandDataType_Float16;
 
     if (!make_casts(g, n, WNNOperandDataType_Float16, WNNOperandDataType_Float32, inputs))
         return NULL;
-    if (n->results[0]->type.type == WNNOperandDataType_Float16) {
-        v = make_node(g, n, n->op, n, n->input_count, inputs, n->options, &n->args);
-        if (v && (takes(t, v->producer) || unpacks_rounded(t, v->producer)))
-            return v;
-        if (v)
-            node_remove(v->producer);
-    }
-    return n->op == OP_GEMM && !g->error.status ? gemm_by_matmul(g, t, n, inputs) : NULL;
+    const struct node *casts = n->prev;
+    v = half ? make_node(g, n, n->op, n, n->input_count, inputs, n->options, &n->args) : NULL;
+    if (v && takes(t, v->producer))
+        return v;
+    nodes_undo(n, casts);
+    v = n->op == OP_GEMM && !g->error.status ? gemm_by_matmul(g, t, n, inputs) : NULL;
+    if (v || g->error.status || !half || !prefers_floats(t, n))
+        return v;
+    nodes_undo(n, casts);
+    return make_node(g, n, n->op, n, n->input_count, inputs, n->options, &n->args);
 }
 
 bool pass_legalize(struct graph *g, const struct pass_options *o)
@@ -142,10 +155,13 @@ bool pass_legalize(struct graph *g, const struct pass_options *o)
     graph_for_each_safe (g, n) {
         const struct node *mark = n->prev;
 
-        if (n->cluster || !(op_infos[n->op].flags & OPF_LIBRARY) || (!t->takes_node && !unpacks_rounded(t, n)))
+        if (n->cluster || !(op_infos[n->op].flags & OPF_LIBRARY))
+            continue;
+        const bool half = n->results[0]->type.type == WNNOperandDataType_Float16, prefers = half && prefers_floats(t, n);
+        if ((half ? !prefers && !t->device : n->op != OP_GEMM) || (!prefers && !t->takes_node))
             continue;
         /* Library queries are expensive, so they are made only for nodes that another form could help. */
-        if ((n->op != OP_GEMM && n->results[0]->type.type != WNNOperandDataType_Float16) || takes(t, n))
+        if (takes(t, n))
             continue;
         struct value *v = find_form(g, t, n);
         if (v && v->type.type != n->results[0]->type.type)

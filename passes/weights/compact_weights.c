@@ -40,14 +40,15 @@ static bool is_operand_b(const struct use *u, const struct tensor_type *b)
     return u->slot == 1 && b->rank == 2 && (n->op == OP_MATMUL || n->op == OP_GEMM);
 }
 
-/* Returns whether a matmul of many rows is one of float16 in the library's form, between casts: a library is faster there. */
+/* Returns whether a matmul of many rows is one of float16 in the library's form, between casts, which the library computes. */
 static bool is_legalized(const struct node *n, const struct target *t)
 {
     const struct value *a = n->inputs[0].value;
 
     return t->takes_node && a->producer && a->producer->op == OP_CAST &&
            a->producer->inputs[0].value->type.type == WNNOperandDataType_Float16 &&
-           type_elements(&a->type) / a->type.dims[a->type.rank - 1] > target_facts(t)->contraction.few_rows;
+           type_elements(&a->type) / a->type.dims[a->type.rank - 1] > target_facts(t)->contraction.few_rows &&
+           t->takes_node(t->user, n);
 }
 
 /* Returns whether scale and zero point go with their input dimension by dimension, or are one number. */
