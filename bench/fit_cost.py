@@ -28,7 +28,7 @@ LANES = 8
 FEATURES = ["call", "matrix", "product", "ragged", "window", "near", "far"]
 WAYS = ("library", "packed", "unpacked", "winograd", "tile")
 WINOGRAD = ["macro_tile", "product", "read", "input", "output", "memory", "near", "far"]
-TILE = ["work", "step", "split_near", "split_far"]
+TILE = ["work", "step", "split_near", "split_far", "apart"]
 NAMES = {"winograd": WINOGRAD, "tile": TILE}  # FEATURES of the other ways
 RESULTS = {16: (2, 2), 24: (2, 4), 36: (4, 4)}  # of Winograd's tiles, by their points
 
@@ -124,11 +124,16 @@ def images():
 
 
 def tiled():
-    """Yields matmuls that are one register tile, too large for sums to take turns, and some with panels of several."""
+    """Yields matmuls that are one register tile, too large for sums to take turns, some with panels of several, and with an A that
+    lies apart along the sum."""
     for rows, vectors in ((5, 1), (6, 1), (7, 1), (8, 1), (3, 2), (4, 2), (5, 2), (6, 2), (2, 3), (3, 3), (4, 3), (2, 4)):
         yield matmul(rows, 1024, vectors * LANES)
     for inner, vectors in ((256, 5), (256, 7), (2048, 5), (2048, 7)):
         yield matmul(96, inner, vectors * LANES)
+    for rows, inner, columns in ((49, 512, 512), (196, 512, 256), (784, 256, 128), (784, 512, 256), (3136, 256, 64)):
+        apart = matmul(rows, inner, columns)
+        yield apart._replace(name=apart.name + "-apart", text=apart.text.replace(f"[{rows}, {inner}]", f"[{inner}, {rows}]")
+                             .replace("matmul(x, w)", "gemm(x, w, aTranspose=true)"))
 
 
 def processor():
@@ -212,9 +217,10 @@ def tile_features(c, cut):
     """Returns the counts of ir/schedule/schedule_mr_nr.c, of which struct tile_prices has the units."""
     rows, vectors = cut
     strips = [vectors] * (c.columns // LANES // vectors) + [c.columns // LANES % vectors][:c.columns // LANES % vectors]
-    split = rows * sum(strips) if len(strips) > 1 else 0
+    apart = c.name.endswith("apart") * rows * sum(strips)
+    split = rows * sum(strips) if len(strips) > 1 and not apart else 0
     return c.inner * c.rows / rows * numpy.array([sum(max(rows * v, rows + v, CHAINS) for v in strips), len(strips),
-                                                  *((split, 0) if c.inner <= 512 else (0, split))])
+                                                  *((split, 0) if c.inner <= 512 else (0, split)), apart])
 
 
 def non_negative(a, b):

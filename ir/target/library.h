@@ -37,6 +37,7 @@ struct tile_prices {
     double step; /* in addition, whatever the tile */
     double split_near,
         split_far; /* in addition, of a multiply-add in a panel that several tiles share, from L2 and from beyond */
+    double apart;  /* in addition, of one whose A lies apart along the sum: each step reads another line */
 };
 
 /** Costs for choosing between the library, a generated kernel and Winograd. */

@@ -24,7 +24,7 @@
     .packed = {.product = 19.4, .ragged = 5.72, .window = 44.6, .near = 2.72, .far = 7.11},                                    \
     .unpacked = {.product = 20.6, .ragged = 7.51, .near = 3.98, .far = 16.2},                                                  \
     .winograd = {.product = 21.5, .read = 383, .output = 133, .memory = 51.7, .far = 0.0233},                                  \
-    .tile = {.work = 0.152, .step = 0.0901, .split_near = 0.00475, .split_far = 0.0304}
+    .tile = {.work = 0.152, .step = 0.0901, .split_near = 0.00475, .split_far = 0.0304, .apart = 0.02}
 
 /* Kinds of which nothing was measured: shares of the speed of HALF_RATE. */
 #define SLOWER_CONTRACTIONS(share, library_share)                                                                              \
@@ -40,7 +40,8 @@
     .output = 10.9 * (direct), .memory = 3.77 * (direct), .near = 0.707 * (direct), .far = 1.65 * (direct)
 
 /* Tiles, as shares of a multiply-add of a vector.  Not fitted. */
-#define TILE_SHARES(work_) .work = work_, .step = 0.5 * work_, .split_near = 0.12 * work_, .split_far = 0.3 * work_
+#define TILE_SHARES(work_)                                                                                                     \
+    .work = work_, .step = 0.5 * work_, .split_near = 0.12 * work_, .split_far = 0.3 * work_, .apart = 0.13 * work_
 
 /* Devices: not fitted.  Winograd's are expectations of a GPU, and single cases of PoCL. */
 #define DEVICE_PRICES SLOWER_CONTRACTIONS(0.25, 0.25), .winograd = {DEVICE_WINOGRAD}, .tile = {TILE_SHARES(0.288)}

@@ -35,6 +35,19 @@ static double window_elements(const struct node *n)
     return (double)s.points;
 }
 
+bool cost_reads_apart(const struct target *t, const struct node *n)
+{
+    const struct target_facts *facts = target_facts(t);
+    const double points = window_elements(n), bytes = 2 * elements(n->inputs[0].value) * sizeof(float);
+    const double multiplies = points * results_elements(n) / (double)target_lanes(t);
+    const bool near = bytes <= facts->cache.l2_reused_share * target_l2_bytes(t);
+    const double copy = 1e3 * bytes / (near ? facts->rate.l2_bytes : facts->rate.memory_bytes);
+
+    /* A tile's rows lie in two lines, and a panel's columns in one. */
+    return 3 * points * TARGET_LINE_BYTES >= (double)(facts->cache.l1_ways * facts->cache.l1_way_bytes) &&
+           multiplies * facts->multiplication.tile.apart > copy;
+}
+
 double cost_elements_read(const struct node *n, uint32_t slot)
 {
     uint32_t flags = op_infos[n->op].flags;

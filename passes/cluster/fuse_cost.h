@@ -9,6 +9,9 @@
 
 /** Returns how many elements of input `slot` computing all of n reads, an element read twice counted twice. */
 double cost_elements_read(const struct node *n, uint32_t slot);
+/** Returns whether a contraction whose operand 0 is transposed had better read a copy: its elements lie apart along the sum,
+ * each in a line of its own, of which the L1 cache does not hold all until the next tile of rows. */
+bool cost_reads_apart(const struct target *t, const struct node *n);
 /** Returns the time of computing all of n on t (NULL: the baseline), in additions. */
 double cost_operations(const struct target *t, const struct node *n);
 /** Returns whether n must not be computed twice: transcendental functions, and sums over many elements. */

@@ -104,11 +104,25 @@ static bool is_packed(const struct value *v)
     return v->kind == VALUE_CONSTANT;
 }
 
+/* Returns whether a node reads floats, element by element, of which a transpose among the nodes weighed last moved the last
+ * dimension there. */
+static bool reads_moved(const struct fuse *f, const struct node *n)
+{
+    do {
+        n = n->inputs[0].value->producer;
+        if (!n || f->node_in[n->index] != f->weighing || n->results[0]->type.type != WNNOperandDataType_Float32)
+            return false;
+    } while (op_infos[n->op].flags & OPF_ELEMENTWISE);
+    const uint32_t last = n->results[0]->type.rank - 1;
+    return n->op == OP_TRANSPOSE && !node_is_view(n) && NODE_OPTIONS(n, WNNTransposeOptions)->permutation[last] != last;
+}
+
 /* Returns whether a convolution would read or write in another order than the one its kernel is fast in.
  *   - Winograd: tiles take a few elements of every channel.  Where an image is larger than L2 and its
  *     channels lie far apart, each of these is a miss that no prefetcher foresees.
  *   - Transposed, with strides: vectors run along the channels, whose results would be stored one by one.
- *   - Depthwise, under windows of several lines: along the channels results share what their windows load. */
+ *   - Depthwise, under windows of several lines: along the channels results share what their windows load.
+ *   - Others, and matmuls: cost_reads_apart. */
 static bool scatters(const struct fuse *f, const struct candidate *c)
 {
     bool winograd = false, strided = false;
@@ -117,6 +131,9 @@ static bool scatters(const struct fuse *f, const struct candidate *c)
     for (uint32_t i = 0; i < c->count; i++) {
         const struct node *n = c->nodes[i];
         winograd |= n->transformed != NULL;
+        if (op_infos[n->op].flags & OPF_LIBRARY && !n->transformed && f->o->target && !f->o->target->device &&
+            reads_moved(f, n) && cost_reads_apart(f->o->target, n))
+            return true;
         if (n->op == OP_CONV_TRANSPOSE2D)
             strided |= conv_view(n).strides[0] > 1 || conv_view(n).strides[1] > 1;
         if (n->op == OP_CONV2D && target_facts(f->o->target)->multiplication.groups && is_packed(n->inputs[1].value)) {
