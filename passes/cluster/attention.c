@@ -196,6 +196,9 @@ bool attention_find(const struct node *softmax, struct attention *a)
     if (softmax->op != OP_SOFTMAX || softmax->args.softmax.axis + 1 != weights->type.rank || !is_float(weights) ||
         !find_product(weights, a) || !find_scores(softmax->inputs[0].value, a) || !read_sizes(a))
         return false;
+    const struct use *u = a->ungroup ? value_only_use(a->product->results[0]) : NULL;
+    if (u && u->node->op == OP_RESHAPE && group_of(&u->node->inputs[0].value->type, &u->node->results[0]->type))
+        a->apart = u->node->results[0];
     attention_find_bound(a);
     return find_masks(a);
 }

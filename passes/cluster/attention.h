@@ -55,6 +55,7 @@ struct attention {
     const struct node *product; /* the matmul of the softmax and V */
     const struct node *ungroup; /* the reshape of the scores, NULL if there is none */
     const struct node *regroup; /* the reshape back */
+    const struct value *apart;  /* the result after a reshape like the scores', NULL if that does not follow */
     uint32_t chain_count;
     const struct node *chain[ATTENTION_CHAIN_MAX]; /* from the softmax's operand back to the scores */
     uint32_t cast_count;

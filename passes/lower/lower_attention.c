@@ -314,6 +314,13 @@ static uint32_t chain_of(struct part *st, const struct row *row, struct kaffine 
     if (!guard_row(st, &m, row) || !guard_row(st, &of_scores, row))
         return KEXPR_NONE;
     know_result(st, scores, &of_scores, score);
+    if (b->a.ungroup) { /* the index of a row beyond the last one cannot be traced through it */
+        score = lower_value(l, b->a.ungroup->inputs[0].value, &of_scores);
+        of_scores = softmax_map(st, b->a.ungroup->results[0], row, key);
+        if (!guard_row(st, &of_scores, row))
+            return KEXPR_NONE;
+        lower_know(l, b->a.ungroup->results[0], &of_scores, score);
+    }
     for (uint32_t i = 0; !b->few && i < b->a.mask_count; i++) {
         struct map at = softmax_map(st, b->a.masks[i], row, key);
 
@@ -449,10 +456,11 @@ static bool make_combine(struct part *st)
 static bool make_output(struct part *st)
 {
     const struct builder *b = st->b;
-    const struct value *result = b->a.product->results[0];
+    const struct value *product = b->a.product->results[0];
+    const struct value *result = b->a.apart && b->stages.outputs[0] != product ? b->a.apart : product;
     struct kaffine column;
     struct row row = add_vars(st, b->a.width, &column);
-    struct map m = matrix_map(st, result, row.of_all, column);
+    struct map m = result == product ? matrix_map(st, result, row.of_all, column) : softmax_map(st, result, &row, column);
 
     if (!guard_row(st, &m, &row))
         return false;

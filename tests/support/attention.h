@@ -93,9 +93,9 @@ static const char *const attention_bodies[] = {
     "inputs { q: f32[2, 3, 51, 8]; k: f32[2, 3, 8, 20]; v: f32[2, 3, 20, 6]; m: f32[9, 17, 20]; n: f32[9, 1, 1]; }"
     "nodes { s = matmul(q, k); r = reshape(s, [2, 9, 17, 20]); a = mul(r, n); b = add(a, m); p = softmax(b, 3);"
     "  z = reshape(p, [2, 3, 51, 20]); o = matmul(z, v); y = reshape(o, [2, 9, 17, 6]); } outputs { y; }",
-    "inputs { q: f32[1, 2, 300, 8]; k: f32[1, 2, 8, 36]; v: f32[1, 2, 36, 6]; }"
-    "nodes { s = matmul(q, k); r = reshape(s, [1, 4, 150, 36]); p = softmax(r, 3); z = reshape(p, [1, 2, 300, 36]);"
-    "  o = matmul(z, v); h = reshape(o, [1, 4, 150, 6]); y = transpose(h, permutation=[0, 2, 1, 3]); } outputs { y; }",
+    "inputs { q: f32[1, 2, 298, 8]; k: f32[1, 2, 8, 36]; v: f32[1, 2, 36, 6]; }"
+    "nodes { s = matmul(q, k); r = reshape(s, [1, 4, 149, 36]); p = softmax(r, 3); z = reshape(p, [1, 2, 298, 36]);"
+    "  o = matmul(z, v); h = reshape(o, [1, 4, 149, 6]); y = transpose(h, permutation=[0, 2, 1, 3]); } outputs { y; }",
     "inputs { q: f32[1, 2, 3, 24]; k: f32[1, 2, 70, 24]; v: f32[1, 2, 70, 20]; m: f32[70]; n: f32[6, 1, 1]; }"
     "nodes { t = transpose(k, permutation=[0, 1, 3, 2]); s = matmul(q, t); r = reshape(s, [1, 6, 1, 70]); a = add(r, m);"
     "  b = mul(a, n); p = softmax(b, 3); z = reshape(p, [1, 2, 3, 70]); o = matmul(z, v); y = reshape(o, [1, 1, 120]); }"
