@@ -148,7 +148,8 @@ struct attention_facts {
     int64_t few_rows;      /* but so many or fewer have vectors along keys and columns: */
     int64_t rows_at_once;  /* so many of them share loads of K: their sums stay in registers; */
     int64_t few_rows_best; /* so many or fewer of these read K and V no faster in matmuls of the library, */
-    int64_t bounded_rows;  /* and that many or fewer if some of the keys are masked */
+    int64_t bounded_rows;  /* and that many or fewer if some of the keys are masked; */
+    int64_t bounded_least; /* then so many rows suffice that fill lanes */
     int64_t keys_least;    /* fewer make the stages short compared with the code around them */
     double scores_least;   /* bytes of scores: fewer are as fast, or faster, in memory between matmuls of the library */
     double scores_share;   /* share of the L2 cache that a macro-tile's scores may fill */

@@ -87,7 +87,8 @@
 /* ---- what several rows have ---- */
 
 #define ALL_ROWS .call = CALL_FACTS, .operation = OPERATION_FACTS, .loop = LOOP_FACTS, .fusion = FUSION_FACTS
-#define PROCESSOR_ATTENTION ATTENTION_FACTS, .vectors_most = 6, .few_rows_best = 2, .bounded_rows = 8, .tile = 0.5
+#define PROCESSOR_ATTENTION                                                                                                    \
+    ATTENTION_FACTS, .vectors_most = 6, .few_rows_best = 2, .bounded_rows = 8, .bounded_least = 5, .tile = 0.5
 /* What fewer or narrower registers allow than 32 of 512 bits. */
 #define NARROW_TILE {TILE_FACTS, .padded_rows = {4, 0}}
 #define NARROW_CONTRACTION                                                                                                     \

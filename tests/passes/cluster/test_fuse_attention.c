@@ -91,6 +91,20 @@ TEST(what_is_better_is_chosen)
     assert_false(chosen(&t, 0, 12, 1024, 1024));
 }
 
+/* If keys may be skipped, small scores are enough, too. */
+TEST(masked_keys_are_skipped)
+{
+    const struct target t = {.isa.vector_bits = 256, .thread_count = 1, .takes_node = takes_all};
+    struct graph *g =
+        parse_body("inputs { q: f32[3, 16, 16]; k: f32[3, 16, 192]; v: f32[3, 192, 16]; l: i32[]; }"
+                   "consts { low: f32[] @scalar(-Infinity); i: i32[192] @values([" ATTENTION_192 "]); }"
+                   "nodes { s = matmul(q, k); g = lesser(i, l); b = where(g, s, low); p = softmax(b, 2); y = matmul(p, v); }"
+                   "outputs { y; }");
+
+    assert_true(pass_fuse_attention(g, &(struct pass_options){.target = &t, .debug = &(struct debug_options){0}}));
+    graph_free(g);
+}
+
 /* A device takes an attention whose macro-tiles are enough for all its units: a GPU only where the scores would leave its
  * caches, a processor that poses as one unless they are tiny. */
 TEST(devices_choose)
