@@ -29,6 +29,15 @@ static int64_t group_of(const struct tensor_type *grouped, const struct tensor_t
                : 0;
 }
 
+const struct node *attention_stack(const struct attention *a)
+{
+    const struct node *n = a->scores->inputs[0].value->producer;
+
+    return a->ungroup && n && n->op == OP_RESHAPE && group_of(&n->results[0]->type, &n->inputs[0].value->type) == a->group
+               ? n
+               : NULL;
+}
+
 /* ---- the chain ---- */
 
 /* Joins a cast between float32 and float16.  Returns false if n is none. */

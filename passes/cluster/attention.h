@@ -69,6 +69,9 @@ struct attention {
     int64_t batches, group, rows, keys, depth, width;
 };
 
+/** Returns the reshape that stacks the heads of Q that share a head of K, NULL if it is not right before the matmul. */
+const struct node *attention_stack(const struct attention *a);
+
 /**
  * Finds the attention around a softmax.  Its inner values have no other readers, except those of the bound.  Returns
  * false if there is none.

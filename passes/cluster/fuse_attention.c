@@ -40,7 +40,7 @@ static bool is_better(const struct attention *a, const struct target *t)
     if (attention_has_few_rows(a, t))
         return (!t->takes_node && !t->device) ||
                a->group * a->rows <= (a->bound.edge_count ? facts->bounded_rows : facts->few_rows_best);
-    const bool skips = a->bound.edge_count && !t->device; /* keys that the library would read */
+    const bool skips = a->bound.edge_count && !t->device && !t->sizes_vary; /* keys that the library would read */
     return a->rows >= (skips ? facts->bounded_least : facts->rows_least) && a->keys >= facts->keys_least &&
            ((!t->takes_node && !t->device) || skips || scores >= facts->scores_least);
 }

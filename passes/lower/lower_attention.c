@@ -266,7 +266,10 @@ static bool make_query(struct part *st)
     const struct value *q = b->a.scores->inputs[0].value;
     struct kaffine depth;
     struct row row = add_vars(st, b->a.depth, &depth);
-    struct map m = matrix_map(st, q, row.of_all, depth);
+    const struct node *stack = attention_stack(&b->a);
+    const bool apart = stack && node_table_position(b->stages.table, stack) != UINT32_MAX; /* as with the scores */
+    q = apart ? stack->inputs[0].value : q;
+    struct map m = apart ? softmax_map(st, q, &row, depth) : matrix_map(st, q, row.of_all, depth);
     const struct kguard guard = {row.of_head, b->a.rows};
 
     return store_local(st, LOCAL_QUERY, local_at(st, depth, b->a.depth, row.lane),
@@ -457,10 +460,11 @@ static bool make_output(struct part *st)
 {
     const struct builder *b = st->b;
     const struct value *product = b->a.product->results[0];
-    const struct value *result = b->a.apart && b->stages.outputs[0] != product ? b->a.apart : product;
+    const bool apart = b->a.apart && b->stages.outputs[0] != product && b->a.rows % b->tile_rows; /* as with the scores */
+    const struct value *result = apart ? b->a.apart : product;
     struct kaffine column;
     struct row row = add_vars(st, b->a.width, &column);
-    struct map m = result == product ? matrix_map(st, result, row.of_all, column) : softmax_map(st, result, &row, column);
+    struct map m = apart ? softmax_map(st, result, &row, column) : matrix_map(st, result, row.of_all, column);
 
     if (!guard_row(st, &m, &row))
         return false;
