@@ -74,8 +74,7 @@ struct plans {
     bool *seen;                /* expressions that passes meet: dimensions of values, and elements of lists of sizes */
     uint32_t *met;             /* those expressions */
     bool *linear, *starts;     /* expressions that are linear in names, and those at which slices start */
-    bool recurs; /* some node is recurrent */
-    bool allowed;
+    bool recurs, allowed;      /* some node is recurrent; there may be plans */
     struct plan *first;
 };
 
