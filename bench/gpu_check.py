@@ -44,7 +44,7 @@ SKIPPED = 77
 
 # Tests by their programs: arguments, the most seconds.
 TESTS = {"test-opencl-kernels": (["shapes"], 120), "test-opencl-float16": ([], 60), "test-opencl-float64": ([], 60),
-         "test-opencl-recorded": ([], 30), "test-frontend-loops": (["6"], 30), "test-api-compact-weights": (["few"], 60)}
+         "test-frontend-loops": (["6"], 30), "test-api-compact-weights": (["few"], 60)}
 MODELS = ("mnist-8", "stories260k", "silero-vad-16k")
 
 

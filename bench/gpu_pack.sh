@@ -17,7 +17,7 @@ top=$scratch/webnn-gpu
 mkdir -p "$out" "$top/bin" "$top/libs/gcc" "$top/libs/libc" "$top/data/wpt" "$top/data/models"
 
 programs="webnn-run webnn-bench wpt-conformance random-graphs onnx-models test-opencl-kernels test-opencl-float16 test-opencl-float64
-test-opencl-recorded test-frontend-loops test-api-compact-weights"
+test-frontend-loops test-api-compact-weights"
 for name in $programs; do
     [ -x "$build/bin/$name" ] || { echo "gpu_pack.sh: $build/bin/$name is not built" >&2; exit 1; }
     strip -o "$top/bin/$name" "$build/bin/$name"

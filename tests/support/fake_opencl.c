@@ -169,7 +169,6 @@ cl_int clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t room, void *o
     cl_ulong big = what == CL_DEVICE_GLOBAL_MEM_SIZE ? f->memory : what == CL_DEVICE_LOCAL_MEM_SIZE ? 1 << 15 : DEVICE_BUFFER;
     cl_device_type type = f->type;
     cl_platform_id platform = &the_platform;
-    cl_bitfield simultaneous = CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR, nothing = 0;
     size_t items = 256;
     cl_bool yes = CL_TRUE, shared = f->shares_memory, compiles = !f->has_no_compiler;
     cl_device_fp_config config = what == CL_DEVICE_DOUBLE_FP_CONFIG && f->has_no_float64 ? 0 : CL_FP_FMA | CL_FP_INF_NAN;
@@ -184,11 +183,7 @@ cl_int clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t room, void *o
     case CL_DRIVER_VERSION:
         return fake_give_text(call, fake.driver, room, out, size);
     case CL_DEVICE_EXTENSIONS:
-        return fake_give_text(call, fake.command_buffers ? "cl_khr_none cl_khr_command_buffer" : "", room, out, size);
-    case CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR:
-        return fake_give(call, &simultaneous, sizeof simultaneous, room, out, size);
-    case CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR:
-        return fake_give(call, &nothing, sizeof nothing, room, out, size);
+        return fake_give_text(call, "", room, out, size);
     case CL_DEVICE_TYPE:
         return fake_give(call, &type, sizeof type, room, out, size);
     case CL_DEVICE_PLATFORM:
@@ -467,16 +462,6 @@ static void fake_set_driver(const char *version)
     snprintf(fake.driver, sizeof fake.driver, "%s", version);
 }
 
-static void fake_set_command_buffers(bool has)
-{
-    fake.command_buffers = has;
-}
-
-void *clGetExtensionFunctionAddressForPlatform(cl_platform_id p, const char *name)
-{
-    return fake.command_buffers ? fake_command_buffer_function(name) : NULL;
-}
-
 static void fake_set_platform(const char *name)
 {
     fake.platform = name ? name : "fake";
@@ -518,9 +503,9 @@ __attribute__((visibility("default"))) const struct fake_opencl *fake_opencl_get
 
 const struct fake_opencl *fake_opencl_get(void)
 {
-    static const struct fake_opencl functions = {
-        fake_fail,         fake_fail_next,      fake_has_failed,  fake_failed_call,   fake_hold,       fake_alive,
-        fake_bytes,        fake_calls,          fake_start_notes, fake_notes,         fake_set_driver, fake_set_command_buffers,
-        fake_set_platform, fake_break_compiler, fake_set_devices, fake_hold_compiler, fake_compiling};
+    static const struct fake_opencl functions = {fake_fail,           fake_fail_next,   fake_has_failed,    fake_failed_call,
+                                                 fake_hold,           fake_alive,       fake_bytes,         fake_calls,
+                                                 fake_start_notes,    fake_notes,       fake_set_driver,    fake_set_platform,
+                                                 fake_break_compiler, fake_set_devices, fake_hold_compiler, fake_compiling};
     return &functions;
 }

@@ -48,8 +48,6 @@ struct fake_opencl {
     const char *(*notes)(void);
     /** Becomes another driver: programs that the last one built are refused. */
     void (*set_driver)(const char *version);
-    /** Has command buffers, or has none, as at first. */
-    void (*set_command_buffers)(bool has);
     /** Has another platform's name; NULL is the library's own again. */
     void (*set_platform)(const char *name);
     /** Makes builds fail with a long log. */

@@ -76,7 +76,6 @@ struct fake_state {
     struct command *first, *last;
     char driver[32];
     const char *platform;
-    bool command_buffers;
     struct {
         const char *name;
         unsigned calls;
@@ -109,7 +108,5 @@ void fake_execute_all(void);
 cl_int fake_enqueue(struct command command, cl_bool wait, cl_event *event);
 /** Returns what a kernel's launch does now. */
 struct command fake_launch(cl_kernel k);
-/** Is clGetExtensionFunctionAddressForPlatform for command buffers (fake_opencl_record.c). */
-void *fake_command_buffer_function(const char *name);
 /** Waits until queued commands are done.  The lock is held. */
 void fake_await_queue(void);

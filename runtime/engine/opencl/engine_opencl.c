@@ -167,7 +167,6 @@ struct engine *engine_opencl_create(const struct opencl_choice *choice, const st
         opencl_cache_open(o, choice->cache, choice->ignore_environment);
         opencl_tuning_load(o);
         o->target.compact.panel_columns = o->device.facts.panel_columns;
-        opencl_record_start(o);
         if (debug->flags & DEBUG_PROFILE || debug->trace)
             opencl_times_start(o); /* or there are no times */
         return &o->base;

@@ -19,7 +19,6 @@
  *   opencl_library.c     runs convolutions and matmuls by oneDNN, where it accepts the device
  *   opencl_share.c       uses a context and a queue of the application
  *   opencl_saved.c       saves and loads graphs
- *   opencl_record.c      records runs of small graphs in command buffers
  *   opencl_executable.c  makes executables of kernels, and puts their steps into the queue
  *   engine_opencl.c      creates the engine, with its table of functions
  */

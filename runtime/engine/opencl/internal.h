@@ -60,7 +60,6 @@ struct opencl_memory {
     size_t room;
     uint64_t used;          /* bytes of all buffers */
     uint64_t staged;        /* bytes of copies that the device has not read yet */
-    uint64_t freed;         /* buffers so far */
     struct table constants; /* those of constants, by hash */
 };
 
@@ -87,19 +86,6 @@ struct opencl_clock {
     bool noted;                       /* whether the queue notes times of its commands */
     int64_t ahead;                    /* nanoseconds from the device's clock to nanoseconds_now() */
     uint32_t names[OPENCL_TRANSFERS]; /* in the trace */
-};
-
-/** Holds the functions of cl_khr_command_buffer (opencl_record.c); all are NULL where the device has no such buffers. */
-struct opencl_commands {
-#ifdef cl_khr_command_buffer
-    clCreateCommandBufferKHR_fn create;
-    clCommandNDRangeKernelKHR_fn kernel;
-    clFinalizeCommandBufferKHR_fn finalize;
-    clEnqueueCommandBufferKHR_fn enqueue;
-    clReleaseCommandBufferKHR_fn release;
-#else
-    void *create;
-#endif
 };
 
 struct library;
@@ -137,7 +123,6 @@ struct engine_opencl {
     struct opencl_clock times;
     struct opencl_loss loss;
     struct opencl_library library;
-    struct opencl_commands commands;
 };
 
 /** Returns the OpenCL engine that an engine is. */
@@ -179,8 +164,6 @@ uint64_t opencl_device_number(const struct opencl_device *d, cl_device_info what
 bool opencl_device_is_pocls(const struct opencl_device *d);
 /** Returns the missing feature of a device for generated kernels, or "" if none. */
 const char *opencl_device_lacks(const struct opencl_device *d);
-/** Returns whether the device lists an extension. */
-bool opencl_device_has_extension(const struct opencl_device *d, const char *name);
 /** Describes a device of the application's.  Returns false after an error in *e. */
 bool opencl_device_take(const struct opencl_api *api, cl_device_id id, struct opencl_device *out, struct error *e);
 
@@ -345,24 +328,6 @@ struct executable *opencl_load(struct engine *en, struct program *p, struct erro
 void opencl_unload(struct executable *x);
 bool opencl_submit(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
                    const struct engine_stop *stop, engine_done done, void *user, struct error *e);
-
-/* ---- opencl_record.c ---- */
-
-/** Determines whether the device has command buffers. */
-void opencl_record_start(struct engine_opencl *o);
-/** Begins a run of i, whose addresses are not known yet.  The lock is held until the run has ended. */
-void opencl_record_begin(struct invocation *i);
-/**
- * Is called before each step.  Returns whether the step is to be put into the queue; else all of the run is there already, or
- * (*failed) could not be put there.
- */
-bool opencl_record_wants(struct invocation *i, bool *failed);
-/** Records a kernel that was put into the queue, if this run is recorded. */
-void opencl_record_kernel(struct invocation *i, uint32_t step);
-/** Ends the run. */
-void opencl_record_end(struct invocation *i);
-/** Frees what was recorded. */
-void opencl_record_free(struct invocation *i);
 
 /* ---- opencl_library.c ---- */
 

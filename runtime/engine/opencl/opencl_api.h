@@ -18,7 +18,6 @@
     X(GetPlatformInfo)                                                                                                         \
     X(GetDeviceIDs)                                                                                                            \
     X(GetDeviceInfo)                                                                                                           \
-    X(GetExtensionFunctionAddressForPlatform)                                                                                  \
     X(CreateContext)                                                                                                           \
     X(GetContextInfo)                                                                                                          \
     X(RetainContext)                                                                                                           \

@@ -203,23 +203,6 @@ void opencl_device_info(const struct opencl_device *d, WNNDeviceInfo *out)
     out->bufferBytes = d->buffer_bytes;
 }
 
-bool opencl_device_has_extension(const struct opencl_device *d, const char *name)
-{
-    const struct opencl_api *api = d->api;
-    const size_t length = strlen(name);
-    size_t size = 0;
-    bool has = false;
-
-    if (api->GetDeviceInfo(d->id, CL_DEVICE_EXTENSIONS, 0, NULL, &size) != CL_SUCCESS || !size)
-        return false;
-    char *list = calloc(1, size + 1);
-    if (list && api->GetDeviceInfo(d->id, CL_DEVICE_EXTENSIONS, size, list, NULL) == CL_SUCCESS)
-        for (const char *at = list; !has && (at = strstr(at, name)) != NULL; at += length)
-            has = (at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]);
-    free(list);
-    return has;
-}
-
 bool opencl_device_is_pocls(const struct opencl_device *d)
 {
     char name[128] = "";

@@ -19,7 +19,6 @@ static bool begin(struct invocation *i, struct error *e)
     if (!opencl_is_usable(o, e))
         return false;
     pthread_mutex_lock(&o->lock);
-    opencl_record_begin(i);
     return true;
 }
 
@@ -28,7 +27,6 @@ static void end(struct invocation *i, bool ok)
     (void)ok;
     struct engine_opencl *o = opencl_of(i->executable->engine);
 
-    opencl_record_end(i);
     o->api->Flush(o->queue); /* a failure shows when the queue is waited for */
     pthread_mutex_unlock(&o->lock);
     opencl_times_end(i);
@@ -66,10 +64,7 @@ static bool run_kernel(struct invocation *i, uint32_t step)
     const struct opencl_launch *l = &s->launch;
     struct engine_opencl *o = opencl_of(x->base.engine);
     cl_event event = NULL;
-    bool failed = false;
 
-    if (!opencl_record_wants(i, &failed))
-        return !failed;
     for (uint32_t k = 0; k < l->tensors; k++)
         if (!set_address(i, s->kernel, 2 * k, i->addresses[x->base.steps[step].first + k]))
             return false;
@@ -79,8 +74,6 @@ static bool run_kernel(struct invocation *i, uint32_t step)
                                                opencl_times_steps(&x->base) ? &event : NULL);
     if (event)
         opencl_times_add(i, step, NULL, event);
-    if (code == CL_SUCCESS)
-        opencl_record_kernel(i, step);
     return code == CL_SUCCESS || opencl_step_failed(i, "clEnqueueNDRangeKernel", code);
 }
 
@@ -107,7 +100,6 @@ static void destroy(struct invocation *i)
 {
     if (!i->data)
         return;
-    opencl_record_free(i);
     opencl_library_unbind(i);
     free(i->data);
     i->data = NULL;

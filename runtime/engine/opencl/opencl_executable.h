@@ -38,20 +38,8 @@ struct opencl_parts {
     cl_mem copy; /* a separate object, to and from which the value is copied */
 };
 
-/** A run that was recorded, or may be (opencl_record.c). */
-struct opencl_recording {
-    enum { RECORD_UNDECIDED, RECORD_DIRECT, RECORD_RECORDING, RECORD_REPLAYING } mode; /* of the run that is in progress */
-    bool never;                                                                        /* it has failed once */
-    engine_address *addresses; /* of the run before this, or of the recorded one; NULL: there was none */
-    cl_command_queue queue;    /* of that run */
-    uint64_t freed;            /* opencl_memory.freed then */
-    void *commands;            /* the command buffer, or NULL */
-    uint32_t recorded;         /* steps in it */
-};
-
 /** The engine's data of an invocation (invocation.data). */
 struct opencl_run {
-    struct opencl_recording recording;
     struct opencl_times *times;                          /* of the run that is being put into the queue (opencl_profile.c) */
     struct library_gpu_bindings **bindings;              /* by step; NULL where it is not oneDNN's (opencl_library.c) */
     struct opencl_parts *parts;                          /* by address; NULL if no step is oneDNN's */

@@ -198,7 +198,6 @@ void opencl_buffer_free(struct engine *en, struct engine_buffer *buffer)
     if (!kept) {
         o->memory.buffers[(buffer->address >> OFFSET_BITS) - 1] = NULL;
         o->memory.used -= b->counted;
-        o->memory.freed++;
     }
     pthread_mutex_unlock(&o->lock);
     if (kept)
