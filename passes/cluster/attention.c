@@ -29,15 +29,6 @@ static int64_t group_of(const struct tensor_type *grouped, const struct tensor_t
                : 0;
 }
 
-const struct node *attention_stack(const struct attention *a)
-{
-    const struct node *n = a->scores->inputs[0].value->producer;
-
-    return a->ungroup && n && n->op == OP_RESHAPE && group_of(&n->results[0]->type, &n->inputs[0].value->type) == a->group
-               ? n
-               : NULL;
-}
-
 /* ---- the chain ---- */
 
 /* Joins a cast between float32 and float16.  Returns false if n is none. */
@@ -206,8 +197,11 @@ bool attention_find(const struct node *softmax, struct attention *a)
         !find_product(weights, a) || !find_scores(softmax->inputs[0].value, a) || !read_sizes(a))
         return false;
     const struct use *u = a->ungroup ? value_only_use(a->product->results[0]) : NULL;
+    const struct node *q = a->ungroup ? a->scores->inputs[0].value->producer : NULL;
     if (u && u->node->op == OP_RESHAPE && group_of(&u->node->inputs[0].value->type, &u->node->results[0]->type))
         a->apart = u->node->results[0];
+    if (q && q->op == OP_RESHAPE && group_of(&q->results[0]->type, &q->inputs[0].value->type) == a->group)
+        a->stack = q;
     attention_find_bound(a);
     return find_masks(a);
 }

@@ -55,6 +55,7 @@ struct attention {
     const struct node *product; /* the matmul of the softmax and V */
     const struct node *ungroup; /* the reshape of the scores, NULL if there is none */
     const struct node *regroup; /* the reshape back */
+    const struct node *stack;   /* that of Q right before the matmul, NULL if there is none */
     const struct value *apart;  /* the result after a reshape like the scores', NULL if that does not follow */
     uint32_t chain_count;
     const struct node *chain[ATTENTION_CHAIN_MAX]; /* from the softmax's operand back to the scores */
@@ -68,9 +69,6 @@ struct attention {
     uint32_t batch[ATTENTION_BATCH_MAX]; /* the dimensions of the product that are batches and not 1 */
     int64_t batches, group, rows, keys, depth, width;
 };
-
-/** Returns the reshape that stacks the heads of Q that share a head of K, NULL if it is not right before the matmul. */
-const struct node *attention_stack(const struct attention *a);
 
 /**
  * Finds the attention around a softmax.  Its inner values have no other readers, except those of the bound.  Returns

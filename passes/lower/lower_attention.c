@@ -266,9 +266,8 @@ static bool make_query(struct part *st)
     const struct value *q = b->a.scores->inputs[0].value;
     struct kaffine depth;
     struct row row = add_vars(st, b->a.depth, &depth);
-    const struct node *stack = attention_stack(&b->a);
-    const bool apart = stack && node_table_position(b->stages.table, stack) != UINT32_MAX; /* as with the scores */
-    q = apart ? stack->inputs[0].value : q;
+    const bool apart = b->a.stack && node_table_position(b->stages.table, b->a.stack) != UINT32_MAX; /* as with the scores */
+    q = apart ? b->a.stack->inputs[0].value : q;
     struct map m = apart ? softmax_map(st, q, &row, depth) : matrix_map(st, q, row.of_all, depth);
     const struct kguard guard = {row.of_head, b->a.rows};
 

@@ -70,7 +70,7 @@ static bool chosen(const struct target *t, uint32_t flags, int heads, int rows, 
 }
 
 /* Several rows that do not fill a vector stay with the library.  With short vectors so do small scores, unless there is no
- * library.  Numbers of low precision and the switch prefer-library leave all of them. */
+ * library or keys may be skipped.  Numbers of low precision and the switch prefer-library leave all of them. */
 TEST(what_is_better_is_chosen)
 {
     struct target wide = plain_target, narrow = {.isa.vector_bits = 256, .thread_count = 1, .cache_bytes = 1 << 20}, t;
@@ -83,26 +83,15 @@ TEST(what_is_better_is_chosen)
     assert_false(chosen(&wide, DEBUG_PREFER_LIBRARY, 12, 128, 128));
     assert_false(chosen(&narrow, 0, 12, 128, 128));
     assert_true(chosen(&narrow, 0, 12, 1024, 1024));
+    struct graph *g = parse_body(bounded_attention_bodies[BOUNDED_ATTENTION_BODIES - 2]);
+    assert_true(pass_fuse_attention(g, &(struct pass_options){.target = &narrow, .debug = &(struct debug_options){0}}));
+    graph_free(g);
     t = narrow;
     t.takes_node = NULL;
     assert_true(chosen(&t, 0, 12, 128, 128));
     t = wide;
     t.takes_low_precision = takes_all;
     assert_false(chosen(&t, 0, 12, 1024, 1024));
-}
-
-/* If keys may be skipped, small scores are enough, too. */
-TEST(masked_keys_are_skipped)
-{
-    const struct target t = {.isa.vector_bits = 256, .thread_count = 1, .takes_node = takes_all};
-    struct graph *g =
-        parse_body("inputs { q: f32[3, 16, 16]; k: f32[3, 16, 192]; v: f32[3, 192, 16]; l: i32[]; }"
-                   "consts { low: f32[] @scalar(-Infinity); i: i32[192] @values([" ATTENTION_192 "]); }"
-                   "nodes { s = matmul(q, k); g = lesser(i, l); b = where(g, s, low); p = softmax(b, 2); y = matmul(p, v); }"
-                   "outputs { y; }");
-
-    assert_true(pass_fuse_attention(g, &(struct pass_options){.target = &t, .debug = &(struct debug_options){0}}));
-    graph_free(g);
 }
 
 /* A device takes an attention whose macro-tiles are enough for all its units: a GPU only where the scores would leave its

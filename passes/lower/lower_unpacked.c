@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Lowers a matmul of many rows with compact weights (docs/compact-weights.md), and nodes fused with it, to a kernel of two
+ * stages.  A macro-tile is some columns:
+ *
+ *   unpack   the weights of these columns as float32, in L2
+ *   product  micro-kernels of all rows with them, and on the results all that follows
+ *
+ * A register tile that unpacks does so again for every few rows, which takes as long as half of their products.
+ */
+#include "ir/graph/compact.h"
+#include "ir/target/target.h"
+#include "passes/lower/stages.h"
+
+enum {
+    ROWS_LEAST = 16, /* fewer are multiplied by so few register tiles that storing what they unpack does not pay */
+    STEPS = 8,       /* a word of 4-bit elements has, which are unpacked together */
+    COLUMN_VECTORS = 2
+};
+
+struct builder {
+    const struct node *n;
+    int64_t panel, columns; /* of a macro-tile, some of which make a panel */
+    struct stages stages;
+};
+
+/* Returns how many columns lie together in packed weights. */
+static int64_t panel_of(const struct value *v)
+{
+    const struct tensor_type *packed = v->producer->op == OP_RESHAPE ? &v->producer->inputs[0].value->type : &v->type;
+    const uint32_t last = packed->rank - 1;
+
+    return last && packed->dims[last - 1] * packed->dims[last] == v->type.dims[1] ? packed->dims[last] : v->type.dims[1];
+}
+
+/* Returns the map of the weights' element in row k of B and a column of the macro-tile. */
+static struct map weights_map(struct stage *st, const struct builder *b, struct kaffine k, struct kaffine lane)
+{
+    struct map m = {.rank = 2, .forms = {k, lane}};
+
+    for (uint32_t i = 0; i < 2; i++)
+        m.forms[1] = kaffine_add(st->l.k, m.forms[1], kaffine_scale(st->l.k, st->macro_tile[i], i ? b->columns : b->panel));
+    return m;
+}
+
+static bool make_unpack(struct stage *st, const struct builder *b)
+{
+    const struct value *v = b->n->inputs[1].value;
+    struct kernel *k = st->l.k;
+    struct kaffine word = kaffine_scale(k, stage_var(st, KVAR_PARALLEL, v->type.dims[0] / STEPS), STEPS);
+    struct kaffine lane = stage_var(st, KVAR_PARALLEL, b->columns);
+    const uint32_t local = stage_local(st, 0, true);
+
+    for (int64_t i = 0; i < STEPS; i++) {
+        struct kaffine step = kaffine_add_const(word, i);
+        struct map m = weights_map(st, b, step, lane);
+        uint32_t e = lower_value(&st->l, v, &m);
+
+        if (e == KEXPR_NONE)
+            return false;
+        kernel_store(k, local, kaffine_add(k, kaffine_scale(k, step, b->columns), lane), e, 0, NULL);
+    }
+    return true;
+}
+
+static bool make_product(struct stage *st, const struct builder *b)
+{
+    const struct value *a = b->n->inputs[0].value, *result = b->n->results[0];
+    const uint32_t last = result->type.rank - 1;
+    struct kernel *k = st->l.k;
+    struct map m = {.rank = last + 1};
+
+    for (uint32_t i = 0; i < last; i++)
+        m.forms[i] = result->type.dims[i] > 1 ? stage_var(st, KVAR_PARALLEL, result->type.dims[i]) : kaffine_const(0);
+    struct kaffine lane = stage_var(st, KVAR_PARALLEL, b->columns);
+    struct kaffine step = stage_var(st, KVAR_REDUCED, a->type.dims[last]);
+    struct map of_a = m;
+
+    of_a.forms[last] = step;
+    m.forms[last] = weights_map(st, b, step, lane).forms[1];
+    const uint32_t x = lower_value(&st->l, a, &of_a);
+    const uint32_t y = kernel_load(k, stage_local(st, 0, false), kaffine_add(k, kaffine_scale(k, step, b->columns), lane), 0,
+                                   NULL, (union scalar){.u64 = 0});
+    if (x == KEXPR_NONE)
+        return false;
+    lower_know(&st->l, result, &m, kernel_dot(k, x, y));
+    return stage_store_outputs(st, result, &m);
+}
+
+static bool add_stage(struct builder *b, bool (*make)(struct stage *st, const struct builder *b), const char *name)
+{
+    struct stage st;
+
+    return stage_end(&st, stage_begin(&st, &b->stages) && make(&st, b), name, KSTAGE_ALWAYS);
+}
+
+/* Returns the only matmul, if its weights are better unpacked first, or NULL.  Bytes and float16 take few instructions. */
+static const struct node *find(const struct node_table *t)
+{
+    const struct node *n = NULL;
+
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (t->nodes[i]->op == OP_MATMUL && n)
+            return NULL;
+        n = t->nodes[i]->op == OP_MATMUL ? t->nodes[i] : n;
+    }
+    if (!n || !value_is_unpacked(n->inputs[1].value) || value_is_rounded(n->inputs[0].value) ||
+        n->results[0]->type.type != WNNOperandDataType_Float32 || n->inputs[0].value->type.rank != n->results[0]->type.rank)
+        return NULL;
+    const struct tensor_type *b = &n->inputs[1].value->type;
+    const struct value *packed = n->inputs[1].value;
+    while (packed->producer)
+        packed = packed->producer->inputs[0].value;
+
+    return dtype_packed_bits(packed->type.type) && b->rank == 2 && b->dims[1] && b->dims[0] % STEPS == 0 &&
+                   type_elements(&n->results[0]->type) >= ROWS_LEAST * b->dims[1]
+               ? n
+               : NULL;
+}
+
+struct kernel *lower_unpacked(const struct target *target, const struct node_table *t, uint32_t output_count,
+                              struct value *const *outputs)
+{
+    struct builder b = {.n = target && !target->device ? find(t) : NULL};
+
+    if (!b.n)
+        return NULL;
+    const struct tensor_type *weights = &b.n->inputs[1].value->type;
+    b.panel = panel_of(b.n->inputs[1].value);
+    b.columns = COLUMN_VECTORS * target_stage_lanes(target);
+    b.columns = b.panel % b.columns ? b.panel : b.columns;
+    if ((double)(weights->dims[0] * b.columns) * sizeof(float) > target_l2_bytes(target) / 2)
+        return NULL;
+    b.stages = (struct stages){.table = t,
+                               .anchor = b.n,
+                               .output_count = output_count,
+                               .outputs = outputs,
+                               .sizes_vary = target->sizes_vary,
+                               .macro_tile_vars = 2,
+                               .macro_tiles = {weights->dims[1] / b.panel, b.panel / b.columns}};
+    if (!stages_begin(&b.stages, "matmul"))
+        return NULL;
+    stages_local(&b.stages, weights->dims[0] * b.columns);
+    return stages_end(&b.stages, add_stage(&b, make_unpack, "unpack") && add_stage(&b, make_product, "product"));
+}
