@@ -94,6 +94,12 @@ struct kernel *lower_stages(const struct target *target, const struct node_table
 struct kernel *lower_winograd(const struct target *target, const struct node_table *t, const struct node *n,
                               uint32_t output_count, struct value *const *outputs);
 
+/* ---- lower_unpacked.c ---- */
+
+/** Does the same of nodes one of which is a matmul of many rows with compact weights. */
+struct kernel *lower_unpacked(const struct target *target, const struct node_table *t, uint32_t output_count,
+                              struct value *const *outputs);
+
 /* ---- lower_attention.c ---- */
 
 /** Makes the kernel of stages likewise of the nodes of an attention (passes/cluster/attention.h) around n, a softmax. */

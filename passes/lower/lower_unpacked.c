@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Lowers a matmul of many rows with compact weights (docs/compact-weights.md), and nodes fused with it, to a kernel of two
- * stages.  A macro-tile is some columns:
- *
- *   unpack   the weights of these columns as float32, in L2
- *   product  micro-kernels of all rows with them, and on the results all that follows
- *
- * A register tile that unpacks does so again for every few rows, which takes as long as half of their products.
+ * Lowers a matmul of many rows with compact weights, and nodes fused with it, to a kernel of two stages.  `unpack` makes
+ * float32 of the weights of some columns, the macro-tile, and `product` multiplies all rows by them, with all that follows.  A
+ * register tile that unpacks does so again for every few rows, which takes as long as half of their products.
  */
 #include "ir/graph/compact.h"
 #include "ir/target/target.h"
@@ -33,14 +29,11 @@ static int64_t panel_of(const struct value *v)
     return last && packed->dims[last - 1] * packed->dims[last] == v->type.dims[1] ? packed->dims[last] : v->type.dims[1];
 }
 
-/* Returns the map of the weights' element in row k of B and a column of the macro-tile. */
-static struct map weights_map(struct stage *st, const struct builder *b, struct kaffine k, struct kaffine lane)
+/* Returns the column of B that is the macro-tile's column `lane`. */
+static struct kaffine column_of(struct stage *st, const struct builder *b, struct kaffine lane)
 {
-    struct map m = {.rank = 2, .forms = {k, lane}};
-
-    for (uint32_t i = 0; i < 2; i++)
-        m.forms[1] = kaffine_add(st->l.k, m.forms[1], kaffine_scale(st->l.k, st->macro_tile[i], i ? b->columns : b->panel));
-    return m;
+    lane = kaffine_add(st->l.k, lane, kaffine_scale(st->l.k, st->macro_tile[1], b->columns));
+    return kaffine_add(st->l.k, lane, kaffine_scale(st->l.k, st->macro_tile[0], b->panel));
 }
 
 static bool make_unpack(struct stage *st, const struct builder *b)
@@ -53,7 +46,7 @@ static bool make_unpack(struct stage *st, const struct builder *b)
 
     for (int64_t i = 0; i < STEPS; i++) {
         struct kaffine step = kaffine_add_const(word, i);
-        struct map m = weights_map(st, b, step, lane);
+        const struct map m = {.rank = 2, .forms = {step, column_of(st, b, lane)}};
         uint32_t e = lower_value(&st->l, v, &m);
 
         if (e == KEXPR_NONE)
@@ -77,7 +70,7 @@ static bool make_product(struct stage *st, const struct builder *b)
     struct map of_a = m;
 
     of_a.forms[last] = step;
-    m.forms[last] = weights_map(st, b, step, lane).forms[1];
+    m.forms[last] = column_of(st, b, lane);
     const uint32_t x = lower_value(&st->l, a, &of_a);
     const uint32_t y = kernel_load(k, stage_local(st, 0, false), kaffine_add(k, kaffine_scale(k, step, b->columns), lane), 0,
                                    NULL, (union scalar){.u64 = 0});
@@ -85,13 +78,6 @@ static bool make_product(struct stage *st, const struct builder *b)
         return false;
     lower_know(&st->l, result, &m, kernel_dot(k, x, y));
     return stage_store_outputs(st, result, &m);
-}
-
-static bool add_stage(struct builder *b, bool (*make)(struct stage *st, const struct builder *b), const char *name)
-{
-    struct stage st;
-
-    return stage_end(&st, stage_begin(&st, &b->stages) && make(&st, b), name, KSTAGE_ALWAYS);
 }
 
 /* Returns the only matmul, if its weights are better unpacked first, or NULL.  Bytes and float16 take few instructions. */
@@ -122,6 +108,7 @@ struct kernel *lower_unpacked(const struct target *target, const struct node_tab
                               struct value *const *outputs)
 {
     struct builder b = {.n = target && !target->device ? find(t) : NULL};
+    struct stage st;
 
     if (!b.n)
         return NULL;
@@ -141,5 +128,7 @@ struct kernel *lower_unpacked(const struct target *target, const struct node_tab
     if (!stages_begin(&b.stages, "matmul"))
         return NULL;
     stages_local(&b.stages, weights->dims[0] * b.columns);
-    return stages_end(&b.stages, add_stage(&b, make_unpack, "unpack") && add_stage(&b, make_product, "product"));
+    return stages_end(&b.stages,
+                      stage_end(&st, stage_begin(&st, &b.stages) && make_unpack(&st, &b), "unpack", KSTAGE_ALWAYS) &&
+                          stage_end(&st, stage_begin(&st, &b.stages) && make_product(&st, &b), "product", KSTAGE_ALWAYS));
 }

@@ -158,5 +158,5 @@ struct kernel *lower_stages(const struct target *target, const struct node_table
     if (n)
         return lower_winograd(target, t, n, output_count, outputs);
     n = find_attention(t);
-    return n ? lower_attention(target, t, n, output_count, outputs) : NULL;
+    return n ? lower_attention(target, t, n, output_count, outputs) : lower_unpacked(target, t, output_count, outputs);
 }
