@@ -40,6 +40,14 @@ const struct value *compact_constant(const struct value *v, bool *transposed)
     return is_constant(v) ? v : NULL;
 }
 
+bool value_is_packed_late(const struct value *v)
+{
+    const struct tensor_type *t = &v->type;
+
+    return v->producer && v->producer->op == OP_TRANSPOSE && t->type == WNNOperandDataType_Int8 && t->rank > 3 &&
+           t->dims[t->rank - 1] == sizeof(int32_t) && v->uses && v->uses->node->op == OP_CAST;
+}
+
 /* Returns whether all inputs of n from the second on are constants, perhaps transposed, or absent. */
 static bool has_constants(const struct node *n)
 {
@@ -69,6 +77,8 @@ bool value_is_unpacked(const struct value *v)
         case OP_CAST:
             if (!dtype_is_float(n->results[0]->type.type))
                 return false;
+            if (n->op == OP_CAST && value_is_packed_late(v))
+                return true;
             if (compact_constant(v, &transposed))
                 return dtype_size(v->type.type) <= 2 && has_constants(n);
             if (n->op != OP_CAST || !dtype_is_float(v->type.type))

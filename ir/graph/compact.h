@@ -18,10 +18,14 @@ const struct value *compact_constant(const struct value *v, bool *transposed);
 /** Returns the factor of the elements of v to those of that constant: 1 or 2. */
 uint32_t compact_times(const struct value *v);
 
+/** Returns whether v has a contraction's bytes in packed order, which a kernel of its own computes
+ * (passes/weights/byte_operands.h). */
+bool value_is_packed_late(const struct value *v);
 /**
  * Returns whether v is computed from constants alone, of which the one with the weights (compact_constant) has 16 bits or less
  * per element, by a dequantizeLinear, or a cast followed by subtractions and multiplications, and by casts between floats,
- * transposes and reshapes after it.  Constant folding skips such a value; its reader unpacks it element by element.
+ * transposes and reshapes after it, or likewise from a value of value_is_packed_late.  Constant folding skips such a value; its
+ * reader unpacks it element by element.
  */
 bool value_is_unpacked(const struct value *v);
 

@@ -291,7 +291,7 @@ static struct group *group_create(struct fuse *f, uint32_t capacity)
 static struct group *producer_group(struct fuse *f, const struct value *v, struct group **views, uint32_t *view_count)
 {
     *view_count = 0;
-    while (v && v->producer) {
+    while (v && v->producer && !value_is_packed_late(v)) {
         struct group *g = f->group_of[v->producer->index];
         if (g->kind == GROUP_KERNEL)
             return g;

@@ -65,19 +65,6 @@ static struct node *own_dequantization(struct graph *g, struct node *contraction
     return v->producer;
 }
 
-/* Returns unsigned bytes of v as signed ones that are 128 less, or signed ones as unsigned ones that are 128 more.  Returns
- * NULL if memory runs out. */
-static struct value *flip_sign_bits(struct graph *g, struct node *before, struct value *v)
-{
-    const bool is_signed = v->type.type == WNNOperandDataType_Int8;
-    const struct tensor_type scalar = {.type = v->type.type};
-    /* The difference wraps: the highest bit is flipped. */
-    struct value *inputs[] = {v, graph_add_scalar(g, &scalar, wnnNumber(is_signed ? -128 : 128))};
-
-    v = inputs[1] ? make_node(g, before, OP_SUB, before, 2, inputs, NULL, NULL) : NULL;
-    return v ? make_cast(g, before, before, v, is_signed ? WNNOperandDataType_Uint8 : WNNOperandDataType_Int8) : NULL;
-}
-
 /* Computes the other form of a zero point if it is a constant.  Returns false if memory runs out. */
 static bool fold_flipped(struct graph *g, const struct node *dequantization)
 {
@@ -169,7 +156,7 @@ static bool is_generated(const struct node *n, const struct pass_options *o)
 
     return !(o->debug && o->debug->flags & DEBUG_PREFER_LIBRARY) && target_facts(t)->multiplication.bytes &&
            t->isa.byte_products == BYTES_MIXED && !(t->features && strstr(t->features, "+amx-int8")) &&
-           !pass_is_skipped(o, "pack-weights") && node_multiplies_bytes(n, t);
+           !pass_is_skipped(o, "pack-weights") && node_is_constant(n->inputs[1].value->producer) && node_multiplies_bytes(n, t);
 }
 
 bool pass_fuse_quantized(struct graph *g, const struct pass_options *o)

@@ -8,6 +8,7 @@
  */
 #include "passes/weights/byte_operands.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "ir/graph/compact.h"
@@ -15,6 +16,8 @@
 #include "ir/graph/conv.h"
 #include "ir/schedule/contraction.h"
 #include "ir/target/target.h"
+
+enum { BYTE_MIDDLE = 128 /* what unsigned bytes are more than signed ones */ };
 
 /* ---- which contractions ---- */
 
@@ -110,6 +113,15 @@ static bool is_symmetric(const struct byte_weights *w)
     return true;
 }
 
+static bool is_one(const struct value *scale)
+{
+    float one = 0;
+
+    if (scale->kind == VALUE_CONSTANT && scale->constant)
+        memcpy(&one, scale->constant->data, sizeof one);
+    return one == 1;
+}
+
 /* Returns whether every output channel is computed of one input channel. */
 static bool is_depthwise(const struct node *n)
 {
@@ -131,6 +143,34 @@ static uint32_t results_of(const struct node *n)
     if (n->op == OP_CONV2D)
         return conv_view(n).filter[AXIS_OUTPUT];
     return n->op == OP_GEMM && NODE_OPTIONS(n, WNNGemmOptions)->bTranspose ? 0 : 1;
+}
+
+/* Returns whether bytes less that zero point are signed ones. */
+static bool is_middle(const struct value *zero)
+{
+    return zero->kind == VALUE_CONSTANT && zero->constant &&
+           byte_at(zero, zero->constant->data, 0) == (zero->type.type == WNNOperandDataType_Uint8 ? BYTE_MIDDLE : 0);
+}
+
+/* Returns whether B is computed at run time, as bytes with one scale, whose packing repays: many rows read it, and neighbours
+ * along K, which become words, do not lie next to each other anyway, in pieces that a transpose moves one by one.  Bytes less
+ * their zero point are signed ones, or their products with A are summed exactly, without scales, however much more they are. */
+static bool is_late(const struct node *n, const struct node *unpacking, uint32_t results, const struct target *t)
+{
+    const struct value *bytes = unpacking->inputs[0].value, *scale = unpacking->inputs[1].value,
+                       *zero = unpacking->inputs[2].value;
+    const struct tensor_type *type = &unpacking->results[0]->type, *out = &n->results[0]->type;
+    bool transposed;
+    const int64_t columns = type->dims[results], steps = type_elements(type) / columns;
+    const uint32_t inner = n->op == OP_CONV2D ? conv_view(n).filter[AXIS_INPUT] : !results;
+
+    if (compact_constant(bytes, &transposed) || scale->kind != VALUE_CONSTANT || !scale->constant ||
+        type_elements(&scale->type) != 1 || type_elements(&zero->type) != 1 || inner + 1 == type->rank || is_depthwise(n) ||
+        !has_words(n) || columns % target_lanes(t) != 0 ||
+        type_elements(out) / columns < target_facts(t)->multiplication.late_filter_results)
+        return false;
+    return is_middle(zero) || (n->op == OP_MATMUL && is_one(scale) && is_one(n->inputs[0].value->producer->inputs[1].value) &&
+                               steps * UINT8_MAX * BYTE_MIDDLE <= 1 << FLT_MANT_DIG);
 }
 
 bool node_multiplies_bytes(const struct node *n, const struct target *t)
@@ -160,11 +200,24 @@ bool node_multiplies_bytes(const struct node *n, const struct target *t)
     } else if (type->rank != 2 || (n->op == OP_GEMM && NODE_OPTIONS(n, WNNGemmOptions)->aTranspose) || !has_words(n)) {
         return false;
     }
-    return steps + BYTE_WORD <= BYTE_SUM_STEPS && find_weights(b, results, &w) &&
-           (is_symmetric(&w) || fits_bytes(&w, b->results[0]->type.dims[results], results));
+    if (steps + BYTE_WORD > BYTE_SUM_STEPS)
+        return false;
+    return find_weights(b, results, &w) ? is_symmetric(&w) || fits_bytes(&w, type->dims[results], results)
+                                        : is_late(n, b, results, t);
 }
 
 /* ---- A ---- */
+
+struct value *flip_sign_bits(struct graph *g, struct node *before, struct value *v)
+{
+    const bool is_signed = v->type.type == WNNOperandDataType_Int8;
+    const struct tensor_type scalar = {.type = v->type.type};
+    /* The difference wraps: the highest bit is flipped. */
+    struct value *inputs[] = {v, graph_add_scalar(g, &scalar, wnnNumber(is_signed ? -128 : 128))};
+
+    v = inputs[1] ? make_node(g, before, OP_SUB, before, 2, inputs, NULL, NULL) : NULL;
+    return v ? make_cast(g, before, before, v, is_signed ? WNNOperandDataType_Uint8 : WNNOperandDataType_Int8) : NULL;
+}
 
 static struct value *scalar_like(struct graph *g, const struct value *of, uint32_t rank)
 {
@@ -180,7 +233,6 @@ static struct value *make_a(struct graph *g, struct node *n, struct value *bytes
 {
     const struct value *scale = unpacking->inputs[1].value, *zero = unpacking->inputs[2].value;
     struct value *v = make_cast(g, n, n, bytes, WNNOperandDataType_Float32), *s, *z;
-    float one = 0;
 
     if (zero->kind == VALUE_CONSTANT) {
         z = v ? make_number(g, v, byte_at(zero, zero->constant->data, 0)) : NULL;
@@ -188,10 +240,9 @@ static struct value *make_a(struct graph *g, struct node *n, struct value *bytes
         z = v ? make_cast(g, n, n, unpacking->inputs[2].value, WNNOperandDataType_Float32) : NULL;
     }
     v = make_binary(g, n, OP_SUB, v, z);
+    if (is_one(scale))
+        return v;
     if (scale->kind == VALUE_CONSTANT) {
-        memcpy(&one, scale->constant->data, sizeof one);
-        if (one == 1)
-            return v;
         s = scalar_like(g, scale, bytes->type.rank);
     } else {
         uint32_t dims[RANK_MAX];
@@ -318,6 +369,30 @@ static struct value *make_depthwise_b(struct graph *g, struct node *n, const str
     return v ? make_transpose(g, n, n, v, order) : NULL;
 }
 
+/* Returns B's bytes that are computed at run time as signed ones in the packed order, which a kernel of their own makes. */
+static struct value *pack_late(struct graph *g, struct node *n, struct value *v, const struct weight_order *o, int64_t panel)
+{
+    const uint32_t last = o->others[o->count - 1];
+    uint32_t dims[RANK_MAX], order[RANK_MAX], at[RANK_MAX], rank = 0;
+
+    if (v->type.type == WNNOperandDataType_Uint8 && !(v = flip_sign_bits(g, n, v)))
+        return NULL;
+    for (uint32_t d = 0; d < v->type.rank; d++) {
+        const int64_t inner = d == o->results ? panel : d == last ? BYTE_WORD : 0;
+        at[d] = rank;
+        dims[rank++] = inner ? (uint32_t)(v->type.dims[d] / inner) : v->type.dims[d];
+        if (inner)
+            dims[rank++] = (uint32_t)inner;
+    }
+    order[0] = at[o->results];
+    for (uint32_t i = 0; i < o->count; i++)
+        order[i + 1] = at[o->others[i]];
+    order[rank - 2] = at[o->results] + 1;
+    order[rank - 1] = at[last] + 1;
+    v = make_reshape(g, n, n, v, rank, dims);
+    return v ? make_transpose(g, n, n, v, order) : NULL;
+}
+
 static struct value *make_b(struct graph *g, struct node *n, const struct node *unpacking, const struct weight_order *o,
                             int64_t panel, struct constant_pool *pool)
 {
@@ -329,10 +404,10 @@ static struct value *make_b(struct graph *g, struct node *n, const struct node *
     struct byte_weights w;
     struct value *v, *s;
 
-    if (!find_weights(unpacking, o->results, &w))
-        return error_null_memory(&g->error);
+    const bool constant = find_weights(unpacking, o->results, &w);
     type.rank = packed_dims(&t, o, panel, type.dims);
-    v = graph_add_constant(g, &type, pack_words(&w, &t, o, panel, (size_t)type_bytes(&type), pool));
+    v = constant ? graph_add_constant(g, &type, pack_words(&w, &t, o, panel, (size_t)type_bytes(&type), pool))
+                 : pack_late(g, n, unpacking->inputs[0].value, o, panel);
     v = v ? make_cast(g, n, n, v, WNNOperandDataType_Float32) : NULL;
     scales.rank = type.rank;
     for (uint32_t i = 0; i < type.rank; i++)
@@ -358,11 +433,34 @@ static struct value *make_b(struct graph *g, struct node *n, const struct node *
     return v ? make_reshape(g, n, n, v, t.rank, t.dims) : NULL;
 }
 
+/* Returns the sums of A's rows times what is left of the zero point of a B whose bytes are signed now, or NULL if that is 0, or
+ * if memory runs out. */
+static struct value *make_zero_sums(struct graph *g, struct node *n, const struct node *of_a, const struct node *of_b)
+{
+    struct value *zero = of_b->inputs[2].value, *rows;
+    const int middle = zero->type.type == WNNOperandDataType_Uint8 ? BYTE_MIDDLE : 0;
+    const uint32_t axis = of_a->results[0]->type.rank - 1;
+    WNNReduceOptions o = WNN_REDUCE_OPTIONS_INIT;
+
+    if (is_middle(zero))
+        return NULL;
+    o.axes = &axis;
+    o.axesCount = 1;
+    o.keepDimensions = true;
+    rows = make_a(g, n, of_a->inputs[0].value, of_a);
+    rows = rows ? make_node(g, n, OP_REDUCE_SUM, n, 1, &rows, &o, NULL) : NULL;
+    zero = make_cast(g, n, n, zero, WNNOperandDataType_Float32);
+    zero = zero ? make_binary(g, n, OP_SUB, zero, make_number(g, zero, middle)) : NULL;
+    return make_binary(g, n, OP_MUL, rows, zero);
+}
+
 struct node *pack_byte_operands(struct graph *g, struct node *n, const struct weight_order *o, int64_t panel,
                                 struct constant_pool *pool)
 {
     const struct node *of_a = n->inputs[0].value->producer, *of_b = n->inputs[1].value->producer;
     struct value *bytes = of_a->inputs[0].value, *inputs[3] = {NULL}, *v;
+    bool transposed;
+    const bool is_constant = compact_constant(of_b->inputs[0].value, &transposed) != NULL;
 
     if (!has_words(n) && !(bytes = pad_image(g, n, of_a)))
         return NULL;
@@ -374,7 +472,16 @@ struct node *pack_byte_operands(struct graph *g, struct node *n, const struct we
     if (has_words(n)) {
         node_set_input(n, 0, inputs[0]);
         node_set_input(n, 1, inputs[1]);
-        return n;
+        v = is_constant ? NULL : make_zero_sums(g, n, of_a, of_b);
+        if (!v)
+            return g->error.status ? NULL : n;
+        inputs[2] = v;
+        v = make_binary(g, n, OP_MATMUL, inputs[0], inputs[1]);
+        struct node *contraction = v ? v->producer : NULL;
+        v = make_binary(g, n, OP_SUB, v, inputs[2]);
+        if (v)
+            node_replace(n, v);
+        return v ? contraction : NULL;
     }
     WNNConv2dOptions options = *NODE_OPTIONS(n, WNNConv2dOptions);
     static const uint32_t none[4] = {0};

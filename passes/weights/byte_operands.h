@@ -20,10 +20,13 @@ struct weight_order {
 bool target_multiplies_bytes(const struct target *t);
 /**
  * Returns whether a kernel generated for t multiplies the operands of the contraction n as bytes: both are dequantized from 8
- * bits, A with one scale and zero point, B from constants with a scale and zero point for all of it or for each output channel.
- * Images must be in nhwc.
+ * bits, A with one scale and zero point, B from constants with a scale and zero point for all of it or for each output channel,
+ * or from what is computed at run time with one, if many rows read it.  Images must be in nhwc.
  */
 bool node_multiplies_bytes(const struct node *n, const struct target *t);
+/** Returns unsigned bytes of v as signed ones that are 128 less, or signed ones as unsigned ones that are 128 more.  Returns
+ * NULL if memory runs out. */
+struct value *flip_sign_bits(struct graph *g, struct node *before, struct value *v);
 /**
  * Rewrites operands of such a contraction so that its kernel multiplies bytes: A as (cast(bytes) - zero point) * scale, B
  * likewise from signed bytes in panels of `panel` output channels, [N / P][K / 4][P][4].  Images with too few channels for

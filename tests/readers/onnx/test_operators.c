@@ -120,13 +120,13 @@ struct integer_matmul {
 /* Of so many terms: float32 sums are cut into pieces of them, or with many an operand is split by bits. */
 static void check_integer_matmul(const struct integer_matmul *c)
 {
-    enum { M = 3, MOST = 9000, N = 2 };
+    enum { M = 50, MOST = 9000, N = 24 };
     static uint8_t a[M * MOST];
     static int8_t b[MOST * N];
     const size_t terms = c->terms;
     const int top = c->is_signed ? 127 : 255;
     char a_text[48] = "", b_text[48];
-    int32_t y[M * N];
+    static int32_t y[M * N];
     const uint8_t za = (uint8_t)c->zero_a;
     const int8_t zb = (int8_t)c->zero_b;
     void *inputs[2] = {a, b}, *outputs[1] = {y};
@@ -165,8 +165,8 @@ TEST(integer_matmuls_are_exact_beyond_float32)
         {3, 1500, 2, 3, 0, false, false},   {3, 1057, 2, 7, 0, false, true},  /* two pieces of 529 would be too long */
         {3, 9000, 2, 3, 0, false, false},   {1, 1500, 2, 3, 0, false, false}, /* vectors */
         {3, 1500, 1, 3, 0, false, false},   {1, 1501, 1, 3, 0, false, true},
-        {2, 300, 2, -128, 127, true, true}, /* zero points make bytes up to 255 */
-        {2, 601, 2, 0, 127, true, true},
+        {2, 300, 2, -128, 127, true, true},                                     /* zero points make bytes up to 255 */
+        {2, 601, 2, 0, 127, true, true},    {50, 1508, 24, 3, 5, false, false}, /* bytes are packed at run time */
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
