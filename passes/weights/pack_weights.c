@@ -210,7 +210,8 @@ static bool pack_floats(struct graph *g, struct node *n, const struct target *t)
 
     if (!find_order(&target_facts(t)->contraction, n, &order))
         return false;
-    int64_t panel = panel_of(t, n, &order, order.rows);
+    /* Other sizes share the weights: panels for many rows are about as fast for few. */
+    int64_t panel = panel_of(t, n, &order, t->sizes_vary ? target_facts(t)->contraction.tall_rows : order.rows);
     if (panel == 2 || (order.rows == 1 && order.inner > TILE_SUM_STEPS &&
                        panel > target_lanes(t) * (int64_t)target_facts(t)->contraction.panel.vectors_most))
         panel = 0; /* vectors run along K, or no width divides the columns and along them they would jump from row to row */
