@@ -29,85 +29,71 @@ static void kernel_symbol(char *out, size_t size, uint32_t number, const char *n
             out[i] = '_';
 }
 
-/* Emits a kernel if no kernel of its level, whose structures begin at `first`, has its structure.  A hash would save nothing
- * here: an object has tens of structures, seldom hundreds. */
-static bool emit_kernel_once(struct object_module *o, const struct schedule *s, uint32_t index, char **known, uint32_t first,
-                             struct arena *a, struct error *e)
+/* Finds the structures of a serialized program's kernels. */
+static bool find_structures(struct object_module *o)
 {
-    char *text = schedule_structure(s, a), symbol[96];
-    size_t length;
+    const struct object_program *p = o->p;
+    bool added;
 
-    o->firsts[index] = (uint32_t)(o->numbers.length / sizeof(int64_t));
-    if (!text || !bytes_append(&o->numbers, s->numbers.params, s->numbers.param_count * sizeof(int64_t)))
-        return error_out_of_memory(e);
-    uint32_t at = first;
-    while (at < o->symbol_count && strcmp(known[at], text) != 0)
-        at++;
-    o->structures[index] = at;
-    if (at < o->symbol_count)
-        return true;
-    kernel_symbol(symbol, sizeof symbol, at, s->kernel->name);
-    if (!machine_lower(o->machine, &o->m, s, symbol, e))
-        return false;
-    fprintf(o->text, "declare void @%s(ptr, i64, i64)\n", symbol);
-    known[at] = text;
-    o->symbols[o->symbol_count++] = LLVMGetValueName2(LLVMGetNamedFunction(o->m.module, symbol), &length);
+    for (uint32_t i = 0; i < p->level_count * p->kernel_count; i++) {
+        const uint32_t level = i / p->kernel_count;
+
+        o->structures[i] = object_table_kernel(&o->own, level, p->levels[level].kernels[i % p->kernel_count], &added);
+        if (o->structures[i] == UINT32_MAX)
+            return false;
+    }
     return true;
 }
 
 static bool emit_kernels(struct object_module *o, const struct object_options *options, struct error *e)
 {
-    struct arena a = {0};
-    const struct object_program *p = o->p;
-    const uint32_t total = p->level_count * p->kernel_count;
-    char **known = arena_array(&a, total + 1, sizeof *known);
-    bool ok = known || error_out_of_memory(e);
+    const struct object_table *t = o->p->table ? o->p->table : &o->own;
+    char symbol[96];
+    size_t length;
 
-    for (uint32_t i = 0, first = 0; ok && i < total; i++) {
-        const uint32_t kernel = i % p->kernel_count;
-        const struct object_level *level = &p->levels[i / p->kernel_count];
-        if (kernel == 0) {
-            first = o->symbol_count;
-            o->m.target = level->target;
-            o->m.suffix = p->level_count > 1 ? level->target->cpu : NULL;
-        }
-        ok = emit_kernel_once(o, level->kernels[kernel], i, known, first, &a, e);
+    for (uint32_t i = 0; i < t->structure_count; i++) {
+        const struct object_structure *s = &t->structures[i];
+
+        o->m.target = o->p->levels[s->level].target;
+        o->m.suffix = o->p->level_count > 1 ? o->m.target->cpu : NULL;
+        kernel_symbol(symbol, sizeof symbol, i, s->schedule->kernel->name);
+        if (!machine_lower(o->machine, &o->m, s->schedule, symbol, e))
+            return false;
+        fprintf(o->text, "declare void @%s(ptr, i64, i64)\n", symbol);
+        o->symbols[o->symbol_count++] = LLVMGetValueName2(LLVMGetNamedFunction(o->m.module, symbol), &length);
         if (options->progress)
-            options->progress(options->user, i + 1, total);
+            options->progress(options->user, i + 1, t->structure_count);
     }
-    o->machine->times.kernels = total;
     o->machine->times.structures = o->symbol_count;
     o->m.target = o->machine->target; /* whatever calls kernels runs everywhere */
-    arena_free(&a);
-    return ok;
+    return true;
 }
 
 /* ---- the module ---- */
 
-int64_t object_workspace_bytes(const struct object_program *p)
+/* Returns the bytes of the values and the kernels' numbers of the class that has the most. */
+static int64_t expanded_bytes(const struct object_table *t)
 {
     int64_t most = 0;
 
-    for (uint32_t v = 0; v < p->variant_count; v++)
-        most = p->variants[v].program->arena_bytes > most ? p->variants[v].program->arena_bytes : most;
-    return most;
+    for (uint32_t i = 0; i < t->class_count; i++) {
+        const struct object_class *c = &t->classes[i];
+        int64_t count = c->word_count - c->code_count;
+
+        for (uint32_t k = 0; k < c->column_count; k++)
+            count += !object_column_is_fixed(c, k);
+        most = count > most ? count : most;
+    }
+    return target_align(most * (int64_t)sizeof(int64_t));
 }
 
 struct object_workspace object_workspace(const struct object_program *p)
 {
+    const struct object_table none = {0}, *t = p->table ? p->table : &none;
+
     /* This leaves room to align whatever address comes. */
-    return (struct object_workspace){target_align(object_workspace_bytes(p)) + TARGET_ALIGNMENT,
-                                     program_scratch_stride(object_scratch_bytes(p))};
-}
-
-int64_t object_scratch_bytes(const struct object_program *p)
-{
-    int64_t most = 0;
-
-    for (uint32_t l = 0; p->variant_count && l < p->level_count; l++)
-        for (uint32_t i = 0; i < p->kernel_count; i++)
-            most = p->levels[l].kernels[i]->scratch_bytes > most ? p->levels[l].kernels[i]->scratch_bytes : most;
-    return most;
+    return (struct object_workspace){target_align(t->arena_bytes) + (p->size_count ? expanded_bytes(t) : 0) + TARGET_ALIGNMENT,
+                                     program_scratch_stride(t->scratch_bytes)};
 }
 
 /* Checks that the object is not too large: code of the small model reaches 2 GB, and a target with 32-bit pointers has no more
@@ -117,16 +103,16 @@ static bool check_sizes(const struct object_module *o, struct error *e)
     const struct object_program *p = o->p;
     const int64_t reach = INT64_C(0x7C000000);
     int64_t constants = p->weights_path ? 0 : (int64_t)p->constants.length;
-    int64_t workspace = object_workspace_bytes(p), scratch = object_scratch_bytes(p);
+    const struct object_workspace workspace = object_workspace(p);
 
     for (uint32_t l = 0; l < p->level_count; l++)
         constants += (int64_t)p->levels[l].serialized.length;
     if (constants > reach)
         return error_set(e, WNNStatus_NotSupportedError, "%lld bytes of constants do not fit an object: give them a file",
                          (long long)constants);
-    if (o->size_bits == 32 && (workspace > reach || scratch > reach - workspace))
+    if (o->size_bits == 32 && (workspace.fixed > reach || workspace.per_thread > reach - workspace.fixed))
         return error_set(e, WNNStatus_NotSupportedError, "a workspace of %lld bytes is too large for %s",
-                         (long long)(workspace + scratch), o->machine->target->triple);
+                         (long long)(workspace.fixed + workspace.per_thread), o->machine->target->triple);
     return true;
 }
 
@@ -201,10 +187,11 @@ static bool emit_all(struct object_module *o, const struct object_options *optio
     const size_t kernels = (size_t)p->level_count * p->kernel_count + 1;
     size_t length;
 
-    o->symbols = calloc(kernels, sizeof *o->symbols);
     o->structures = calloc(kernels, sizeof *o->structures);
-    o->firsts = calloc(kernels, sizeof *o->firsts);
-    if (!o->symbols || !o->structures || !o->firsts || !(o->text = open_memstream(&text, &length)))
+    o->symbols = o->structures && find_structures(o)
+                     ? calloc((p->table ? p->table : &o->own)->structure_count + 1u, sizeof *o->symbols)
+                     : NULL;
+    if (!o->symbols || !(o->text = open_memstream(&text, &length)))
         return error_out_of_memory(e);
     fprintf(o->text, "target datalayout = \"%s\"\n%s", o->machine->data_layout, /* the triple is that of the kernels */
             o->size_bits == 32 ? object_runtime32 : object_runtime64);
@@ -323,8 +310,7 @@ bool object_create(const struct debug_options *d, const struct object_program *p
         *options->times = machine.times;
     free(w.o.symbols);
     free(w.o.structures);
-    free(w.o.firsts);
-    free(w.o.numbers.data);
+    object_table_free(&w.o.own);
     machine_destroy(&machine);
     return ok;
 }

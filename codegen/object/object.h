@@ -15,6 +15,7 @@
 #include "codegen/codegen.h"
 #include "codegen/object/runtime/code.h"
 #include "ir/program.h"
+#include "ir/support/array.h"
 
 /** Describes an input or an output of the model. */
 struct object_tensor {
@@ -22,9 +23,16 @@ struct object_tensor {
     struct tensor_type type; /* a dimension that is not the same at all sizes is 0 */
 };
 
+/** A size that functions take before tensors. */
+struct object_size {
+    const char *name; /* of the model's dimension */
+    uint32_t count;
+    const uint32_t *values; /* that it may have, ascending */
+};
+
 /** Holds the program for one combination of sizes, or the only one. */
 struct object_variant {
-    const uint32_t *sizes;
+    uint32_t id; /* the number of the combination, in which the last size counts fastest */
     const struct program *program;
     const int64_t *constant_offsets; /* where each of the program's constants begins in `constants` */
 };
@@ -38,13 +46,97 @@ struct object_data {
 /** Describes how an object's kernels are computed on one kind of processor. */
 struct object_level {
     const struct target *target;
-    struct schedule *const *kernels; /* standalone: of the kernel steps of all variants, in their order; with a serialized
-                                        program: in the order of its table of functions */
+    struct schedule *const *kernels; /* with a serialized program: in the order of its table of functions */
     struct object_data serialized;   /* with a run-time library: the program with these schedules' numbers; else NULL */
 };
 
 /** An object holds code for so many kinds of processors at most, and for so many combinations of so many sizes. */
-enum { OBJECT_LEVELS_MAX = 4, OBJECT_VARIANTS_MAX = 64, OBJECT_SIZES_MAX = 16 };
+enum { OBJECT_LEVELS_MAX = 4, OBJECT_VARIANTS_MAX = 1 << CODE_ROW, OBJECT_SIZES_MAX = 16 };
+
+/*
+ * The table of an object: the steps of its programs as words (runtime/code.h), and the kernels that they call.
+ *
+ * Programs of one model at different sizes mostly differ in numbers only.  Those that do are a class.  In a class, words that
+ * are equal in every variant are one column, which has a number for each variant.
+ */
+
+/** Code that several kernels share: of one level and text (schedule_structure). */
+struct object_structure {
+    uint32_t level;
+    char *text;
+    const struct schedule *schedule; /* of the first of them */
+};
+
+/** Variants whose words differ in numbers only. */
+struct object_class {
+    uint32_t level, code_count, word_count; /* steps come first, then numbers of kernels */
+    uint32_t row_count, column_count;
+    int64_t *keys;         /* by word: what is equal in a class */
+    uint32_t *column_of;   /* by word */
+    struct bytes *columns; /* int64_t, by row */
+    uint32_t *variants;    /* by row */
+};
+
+struct object_table {
+    uint32_t level_count, base_bits;
+    uint32_t structure_count, class_count, tensors; /* the most of a step */
+    struct object_structure *structures;
+    struct object_class *classes;
+    int64_t arena_bytes, scratch_bytes;
+    bool copies, loops;
+};
+
+/** Returns one of the sizes of a combination. */
+static inline uint32_t object_size_at(const struct object_size *sizes, uint32_t count, uint32_t i, uint32_t id)
+{
+    while (--count > i)
+        id /= sizes[count].count;
+    return sizes[i].values[id % sizes[i].count];
+}
+
+/** A level that is none: its rows are dimensions of inputs and outputs. */
+enum { OBJECT_PORTS = OBJECT_LEVELS_MAX };
+
+/** Returns the numbers of a column of a class. */
+static inline const int64_t *object_column(const struct object_class *c, uint32_t column)
+{
+    return (const int64_t *)(const void *)c->columns[column].data;
+}
+
+/** Returns whether a column has the same number in all rows. */
+static inline bool object_column_is_fixed(const struct object_class *c, uint32_t column)
+{
+    for (uint32_t r = 1; r < c->row_count; r++)
+        if (object_column(c, column)[r] != object_column(c, column)[0])
+            return false;
+    return true;
+}
+
+/** Returns the class of inputs and outputs, or NULL if there is none. */
+static inline const struct object_class *object_table_ports(const struct object_table *t)
+{
+    for (uint32_t i = 0; i < t->class_count; i++)
+        if (t->classes[i].level == OBJECT_PORTS)
+            return &t->classes[i];
+    return NULL;
+}
+
+/** Finds or adds the structure of a kernel at a level; *added tells.  Returns its number, or UINT32_MAX if memory runs out. */
+uint32_t object_table_kernel(struct object_table *t, uint32_t level, const struct schedule *s, bool *added);
+/**
+ * Adds a row for a variant, of words (int64_t) and of what of them is the same in a class.  Levels that
+ * are none have rows of other kinds.  Returns false if memory runs out.
+ */
+bool object_table_add_row(struct object_table *t, uint32_t id, uint32_t level, uint32_t code_count, const struct bytes *words,
+                          const struct bytes *keys);
+/**
+ * Adds the program of a variant with its kernels' schedules, by level.  With *keep the table refers to the program and the
+ * schedules, which must stay as long as it.  Returns false if memory runs out.
+ */
+bool object_table_add(struct object_table *t, const struct object_variant *v, struct schedule *const *const *kernels,
+                      bool *keep);
+/** Frees what the table holds. */
+void object_table_free(struct object_table *t);
 
 /** Describes what an object is made of.  Everything stays the caller's. */
 struct object_program {
@@ -53,13 +145,12 @@ struct object_program {
     const struct object_tensor *inputs, *outputs;
     bool shared; /* for a shared object: exports the description under its fixed name, too */
 
-    uint32_t kernel_count; /* of each level */
+    uint32_t kernel_count; /* of each level, with a serialized program */
     uint32_t level_count;  /* at least 1; several ones as object_levels names them, the lowest first */
     const struct object_level *levels;
-    uint32_t size_count;           /* standalone: what functions take before tensors */
-    const char *const *size_names; /* of the model's dimensions */
-    uint32_t variant_count;        /* standalone: at least 1; several ones differ in sizes; with a serialized program: 0 */
-    const struct object_variant *variants;
+    uint32_t size_count; /* standalone: what functions take before tensors */
+    const struct object_size *sizes;
+    const struct object_table *table; /* standalone: of all combinations of the sizes */
 
     struct object_data constants; /* standalone: all of them, each at a multiple of 64; with serialized programs: their data, if
                                      they are written without it */
@@ -67,6 +158,16 @@ struct object_program {
                                     object, or there are none */
     uint64_t weights_checksum;
 };
+
+/** Returns how many combinations of sizes an object has: 1 without sizes. */
+static inline uint32_t object_variants(const struct object_program *p)
+{
+    uint32_t count = 1;
+
+    for (uint32_t i = 0; i < p->size_count; i++)
+        count *= p->sizes[i].count;
+    return count;
+}
 
 /** A file of weights begins with this, and zeros up to OBJECT_WEIGHTS_HEADER. */
 #define OBJECT_WEIGHTS_MAGIC "WNNWGHT1"
@@ -114,10 +215,6 @@ struct object_workspace {
 };
 
 struct object_workspace object_workspace(const struct object_program *p);
-/** Returns the bytes of a standalone object's arena, of the variant that has the largest. */
-int64_t object_workspace_bytes(const struct object_program *p);
-/** Returns the bytes of each thread's scratch in a standalone object. */
-int64_t object_scratch_bytes(const struct object_program *p);
 
 /** Makes an object and stores its bytes, which the caller frees with free().  Returns false after an error in *e. */
 bool object_create(const struct debug_options *d, const struct object_program *p, const struct object_options *o, void **bytes,

@@ -9,7 +9,6 @@
 #include "codegen/llvm/llvm.h"
 #include "codegen/llvm/llvm_build.h"
 #include "codegen/object/object.h"
-#include "ir/support/array.h"
 
 /** The module of one object while it is written. */
 struct object_module {
@@ -19,10 +18,9 @@ struct object_module {
     FILE *text;         /* LLVM IR of everything but the kernels */
     uint32_t size_bits; /* of size_t */
     uint32_t symbol_count;
-    const char **symbols; /* functions of kernels, of which several may use one */
-    uint32_t *structures; /* of each kernel of each level: its symbol; [level * p->kernel_count + kernel] */
-    uint32_t *firsts;     /* where its numbers begin among `numbers` */
-    struct bytes numbers; /* of kernels, int64_t */
+    const char **symbols;    /* functions of kernels, of which several may use one */
+    uint32_t *structures;    /* of each kernel of a serialized program: its symbol; [level * p->kernel_count + kernel] */
+    struct object_table own; /* with a serialized program: of its kernels */
 };
 
 /** Returns whether the object leaves its program to libwebnn_rt. */

@@ -18,8 +18,6 @@
 #include "webnn/webnn_object.h"
 #include "webnn/webnn_rt.h"
 
-enum { THREADS_MAX = 1024 }; /* among which a kernel's units may be divided: how many the caller has is known when it runs */
-
 /* ---- values ---- */
 
 struct name {
@@ -34,17 +32,17 @@ static struct name numbered(const char *name, uint32_t number)
     return n;
 }
 
-static void put_bytes(FILE *f, const char *name, const char *bytes, size_t length)
+static void put_bytes(FILE *f, const char *name, const char *bytes, size_t length, uint32_t alignment)
 {
     fprintf(f, "@%s = private unnamed_addr constant [%zu x i8] c\"", name, length);
     for (size_t i = 0; i < length; i++)
         fprintf(f, "\\%02X", (unsigned char)bytes[i]);
-    fprintf(f, "\", align 1\n");
+    fprintf(f, "\", align %u\n", alignment);
 }
 
 static void put_text(FILE *f, const char *name, uint32_t number, const char *text)
 {
-    put_bytes(f, numbered(name, number).text, text, strlen(text) + 1);
+    put_bytes(f, numbered(name, number).text, text, strlen(text) + 1, 1);
 }
 
 static void put_numbers(FILE *f, const char *name, uint32_t bits, const int64_t *values, size_t count)
@@ -57,136 +55,124 @@ static void put_numbers(FILE *f, const char *name, uint32_t bits, const int64_t 
 
 /* ---- the program ---- */
 
-/* The steps of all levels and variants while they are written as runtime/code.h says. */
-struct steps {
+/* What classes are written as (runtime/code.h). */
+struct words {
     const struct object_module *o;
-    const struct object_variant *variant;
-    struct bytes code;     /* int64_t */
-    uint32_t kernel, move; /* of the next step */
-    uint32_t tensors;      /* most of a step */
-    uint32_t base_bits;
-    bool wide, copies, loops, failed;
+    struct bytes code, numbers, classes, tables; /* int64_t, but for the bytes of tables */
+    bool wide, failed;
 };
 
-static void put_number(struct steps *s, int64_t n)
+static void put(struct words *w, struct bytes *to, int64_t n)
 {
-    s->wide |= n != (int32_t)n;
-    s->failed |= !bytes_append(&s->code, &n, sizeof n);
+    w->failed |= !bytes_append(to, &n, sizeof n);
 }
 
-static void put_op(struct steps *s, enum code_op op, uint32_t locations, int64_t value)
+static void put_word(struct words *w, int64_t n)
 {
-    put_number(s, (int64_t)op + 8 * locations + (value << CODE_VALUE));
-    s->tensors = locations > s->tensors ? locations : s->tensors;
+    w->wide |= n != (int32_t)n;
+    put(w, &w->code, n);
 }
 
-static void put_location(struct steps *s, const struct location *l, uint32_t flags, int64_t distance)
+/* Adds what gives a column: its least number, what divides the others less that, and a table of the quotients, unless it is
+ * part of one that is there.  All that is linear in a size shares a table. */
+static void put_table(struct words *w, const int64_t *column, uint32_t rows)
 {
-    const uint32_t bindings = 2 + (l->kind == LOCATION_OUTPUT ? s->o->p->input_count : 0);
-    const bool constant = l->kind == LOCATION_CONSTANT;
-    const uint32_t base = l->kind == LOCATION_ARENA ? 0 : constant ? 1 : bindings + l->slot;
-    const int64_t offset = l->offset + (constant ? s->variant->constant_offsets[l->slot] : 0) + distance;
+    int64_t least = column[0], most = column[0], divisor = 0;
+    uint32_t width = 0;
+    size_t at = 0;
 
-    put_number(s, (int64_t)((uint64_t)offset << s->base_bits | base << CODE_BASE | flags));
-}
-
-/* In a loop, iteration i finds a location i * stride further, or, with a first one of its own, (i - 1) * stride from the second
- * iteration on. */
-static void put_tensor(struct steps *s, uint32_t step, uint32_t location)
-{
-    const struct program *p = s->variant->program;
-    const struct location *l = &p->steps[step].locations[location];
-    const struct program_move *m = p->moves + s->move, *end = p->moves + p->move_count;
-
-    while (m < end && m->step == step && m->location != location)
-        m++;
-    if (m == end || m->step != step) {
-        put_location(s, l, 0, 0);
-        return;
+    for (uint32_t r = 0; r < rows; r++) {
+        least = column[r] < least ? column[r] : least;
+        most = column[r] > most ? column[r] : most;
     }
-    put_location(s, l, CODE_MOVES | (m->has_first ? CODE_FIRST : 0), m->has_first ? -m->stride : 0);
-    put_number(s, m->stride);
-    if (m->has_first)
-        put_location(s, &m->first, 0, 0);
-}
-
-static void put_step(struct steps *s, uint32_t step)
-{
-    const struct program *p = s->variant->program;
-    const struct program_step *st = &p->steps[step];
-    const uint32_t count = st->location_count;
-
-    while (s->move < p->move_count && p->moves[s->move].step < step)
-        s->move++;
-    const uint32_t k = s->kernel, kernels = s->o->p->kernel_count;
-    const struct schedule *schedule = st->kind == STEP_COPY ? NULL : s->o->p->levels[k / kernels].kernels[k % kernels];
-    if (schedule)
-        put_op(s, CODE_KERNEL, count,
-               (int64_t)s->o->structures[k] << CODE_PARTS |
-                   program_kernel_parts(schedule->cost.operations, schedule->cost.bytes, schedule->units, THREADS_MAX));
-    else
-        put_op(s, CODE_COPY, count, 0);
-    for (uint32_t i = 0; i < count; i++)
-        put_tensor(s, step, i);
-    if (schedule)
-        put_number(s, s->o->firsts[k]);
-    put_number(s, schedule ? schedule->units : st->locations[0].bytes);
-    s->kernel += schedule != NULL;
-    s->copies |= !schedule;
-}
-
-static void put_loop(struct steps *s, const struct program_loop *l)
-{
-    const size_t at = s->code.length;
-
-    put_op(s, CODE_LOOP, l->stop ? 1 : 0, 0);
-    if (l->stop)
-        put_location(s, &s->variant->program->steps[l->stop - 1].locations[1], 0, 0);
-    put_number(s, l->iterations);
-    const size_t begin = s->code.length;
-    for (uint32_t step = l->first; step < l->first + l->count; step++)
-        put_step(s, step);
-    put_op(s, CODE_NEXT, 0, 0);
-    int64_t value = (int64_t)(s->code.length - begin) / 8 << CODE_VALUE;
-    s->wide |= value > INT32_MAX;
-    if (!s->failed)
-        *(int64_t *)(void *)(s->code.data + at) += value;
-    s->loops = true;
-}
-
-static void put_variant(struct steps *s, const struct object_variant *v)
-{
-    const struct program *p = v->program;
-
-    s->variant = v;
-    s->move = 0;
-    for (uint32_t step = 0, l = 0; step < p->step_count;) {
-        if (l < p->loop_count && p->loops[l].first == step) {
-            put_loop(s, &p->loops[l]);
-            step += p->loops[l++].count;
-        } else {
-            put_step(s, step++);
+    for (uint32_t r = 0; r < rows; r++)
+        for (int64_t a = column[r] - least; a;) {
+            const int64_t rest = divisor % a;
+            divisor = a;
+            a = rest;
         }
+    while (width < 3 && (most - least) / divisor >> (8 << width))
+        width++;
+    const size_t bytes = (size_t)rows << width;
+    char *table = calloc(1, bytes);
+
+    w->failed |= !table;
+    for (uint32_t r = 0; table && r < rows; r++) {
+        const int64_t n = (column[r] - least) / divisor;
+        memcpy(table + ((size_t)r << width), &n, (size_t)1 << width); /* both machines are little-endian */
     }
-    put_op(s, CODE_END, 0, 0);
+    while (table && at + bytes <= w->tables.length && memcmp(w->tables.data + at, table, bytes) != 0)
+        at += (size_t)1 << width;
+    if (at + bytes > w->tables.length) {
+        w->failed |= !bytes_append(&w->tables, NULL, -w->tables.length & 7);
+        at = w->tables.length;
+        w->failed |= !bytes_append(&w->tables, table, table ? bytes : 0);
+    }
+    free(table);
+    put(w, &w->numbers, least);
+    put(w, &w->numbers, divisor);
+    put(w, &w->numbers, (int64_t)(at << CODE_WIDTH | width));
 }
 
-/* Writes the steps of each variant for each level. */
-static bool put_program(struct steps *s, FILE *f)
+static void put_class(struct words *w, const struct object_class *c)
 {
-    int64_t starts[OBJECT_LEVELS_MAX * OBJECT_VARIANTS_MAX];
-    const struct object_program *p = s->o->p;
-    uint32_t count = 0;
+    const bool sized = w->o->p->size_count > 0;
+    uint32_t *values = calloc(c->column_count + 1u, sizeof *values), count = 0;
+    const uint32_t fields[] = {(uint32_t)(w->code.length / sizeof(int64_t)), c->code_count, c->word_count - c->code_count,
+                               (uint32_t)(w->numbers.length / sizeof(int64_t))};
 
-    for (uint32_t l = 0; l < p->level_count; l++)
-        for (uint32_t v = 0; v < p->variant_count; v++) {
-            starts[count++] = (int64_t)s->code.length / 8;
-            put_variant(s, &p->variants[v]);
+    w->failed |= !values;
+    for (uint32_t i = 0; !w->failed && i < c->column_count; i++)
+        if (!object_column_is_fixed(c, i)) {
+            values[i] = 2 * count++ + 1;
+            put_table(w, object_column(c, i), c->row_count);
         }
-    put_numbers(f, "code", s->wide ? 64 : 32, (const int64_t *)(const void *)s->code.data, s->code.length / 8);
-    free(s->code.data);
-    put_numbers(f, "code_starts", 32, starts, count);
-    return !s->failed;
+    for (uint32_t i = 0; !w->failed && i < c->word_count; i++) {
+        const uint32_t value = values[c->column_of[i]];
+        const int64_t word = object_column(c, c->column_of[i])[0];
+
+        if (sized)
+            put_word(w, value ? value : 2 * word);
+        else if (i < c->code_count)
+            put_word(w, word);
+        else
+            put(w, &w->numbers, word);
+    }
+    for (uint32_t i = 0; i < 4; i++)
+        put(w, &w->classes, fields[i]);
+    put(w, &w->classes, count);
+    free(values);
+}
+
+/* Writes the steps of all levels and sizes. */
+static bool put_program(struct words *w, FILE *f)
+{
+    const struct object_program *p = w->o->p;
+    const uint32_t count = p->table ? p->table->class_count : 0, variants = object_variants(p);
+    uint32_t classes = 0;
+    int64_t *places = calloc((size_t)p->level_count * variants + 1, sizeof *places);
+
+    w->failed = !places;
+    for (uint32_t i = 0; !w->failed && i < count; i++) {
+        const struct object_class *c = &p->table->classes[i];
+
+        for (uint32_t r = 0; c->level < p->level_count && r < c->row_count; r++)
+            places[c->level * variants + c->variants[r]] = (int64_t)classes << CODE_ROW | r;
+        classes += c->level < p->level_count;
+        if (c->level < p->level_count)
+            put_class(w, c);
+    }
+    put_numbers(f, "code", w->wide ? 64 : 32, (const int64_t *)(const void *)w->code.data, w->code.length / sizeof(int64_t));
+    put_numbers(f, "numbers", 64, (const int64_t *)(const void *)w->numbers.data, w->numbers.length / sizeof(int64_t));
+    put_numbers(f, "classes", 32, (const int64_t *)(const void *)w->classes.data, w->classes.length / sizeof(int64_t));
+    put_numbers(f, "places", 32, places, p->table ? (size_t)p->level_count * variants : 0);
+    put_bytes(f, "tables", w->tables.data, w->tables.length, 8);
+    free(places);
+    free(w->code.data);
+    free(w->numbers.data);
+    free(w->classes.data);
+    free(w->tables.data);
+    return !w->failed;
 }
 
 /* Writes an array of the functions of some kernels. */
@@ -299,10 +285,11 @@ static bool put_description(const struct object_module *o, FILE *f)
     put_text(f, "t", 2, target);
     free(target);
     for (uint32_t i = 0; i < p->size_count; i++)
-        put_text(f, "s", i, p->size_names[i]);
-    fprintf(f, "@ss = private constant [%u x ptr] [", p->size_count);
-    for (uint32_t i = 0; i < p->size_count; i++)
-        fprintf(f, "%sptr @s%u", i ? ", " : "", i);
+        put_text(f, "s", i, p->sizes[i].name);
+    fprintf(f, "%%size = type { ptr, i32, ptr }\n@ss = private constant [%u x %%size] [", p->size_count);
+    for (uint32_t i = 0, at = 0; i < p->size_count; at += p->sizes[i++].count)
+        fprintf(f, "%s%%size { ptr @s%u, i32 %u, ptr getelementptr (i32, ptr @size_values, i32 %u) }", i ? ", " : "", i,
+                p->sizes[i].count, at);
     fprintf(f, "]\n%%tensor = type { ptr, i32, i32, ptr, i64 }\n");
     put_tensors(f, "i", p->inputs, p->input_count);
     put_tensors(f, "o", p->outputs, p->output_count);
@@ -311,10 +298,9 @@ static bool put_description(const struct object_module *o, FILE *f)
         "%%object = type { i32, i32, i32, i32, ptr, ptr, ptr, i32, i32, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr }\n"
         "%%description = type { %%object%s }\n@%s_object = constant %%description { %%object { i32 %u, i32 %u, i32 %u, i32 %u, "
         "ptr @t0, ptr @t1, ptr @t2, i32 %u, i32 %u, ptr %s, ptr %s",
-        sizes ? ", i32, i32, ptr, ptr" : "", p->prefix, WEBNN_OBJECT_MAGIC,
-        sizes ? WEBNN_OBJECT_SIZES_VERSION : WEBNN_OBJECT_VERSION, 24 + 12 * o->size_bits / 8,
-        (model ? WEBNN_OBJECT_HAS_MODEL : 0u) | (apart ? WEBNN_OBJECT_NEEDS_WEIGHTS : 0u), p->input_count, p->output_count,
-        p->input_count ? "@is" : "null", p->output_count ? "@os" : "null");
+        sizes ? ", i32, ptr" : "", p->prefix, WEBNN_OBJECT_MAGIC, sizes ? WEBNN_OBJECT_SIZES_VERSION : WEBNN_OBJECT_VERSION,
+        24 + 12 * o->size_bits / 8, (model ? WEBNN_OBJECT_HAS_MODEL : 0u) | (apart ? WEBNN_OBJECT_NEEDS_WEIGHTS : 0u),
+        p->input_count, p->output_count, p->input_count ? "@is" : "null", p->output_count ? "@os" : "null");
     for (uint32_t i = 0; i < OBJECT_EXPORTS; i++) {
         bool exported;
         const char *name = object_export(o, i, &exported);
@@ -322,7 +308,7 @@ static bool put_description(const struct object_module *o, FILE *f)
     }
     fprintf(f, " }");
     if (sizes)
-        fprintf(f, ", i32 %u, i32 %u, ptr @ss, ptr @variant_sizes", p->size_count, p->variant_count);
+        fprintf(f, ", i32 %u, ptr @ss", p->size_count);
     fprintf(f, " }\n");
     if (p->shared)
         fprintf(f, "@%s = alias %%description, ptr @%s_object\n", WEBNN_OBJECT_SYMBOL, p->prefix);
@@ -331,13 +317,15 @@ static bool put_description(const struct object_module *o, FILE *f)
 
 /* ---- all of it ---- */
 
-static void put_constants(const struct object_module *o, FILE *f, const struct steps *s)
+static void put_constants(const struct object_module *o, FILE *f, const struct words *w)
 {
     const struct object_program *p = o->p;
     const struct object_workspace workspace = object_workspace(p);
     const bool embeds = p->constants.length && !p->weights_path;
     const struct object_weights header = {OBJECT_WEIGHTS_MAGIC, p->constants.length, p->weights_checksum};
-    int64_t masks[OBJECT_LEVELS_MAX * OBJECT_LEVEL_WORDS], sizes[OBJECT_VARIANTS_MAX * OBJECT_SIZES_MAX], words[3];
+    const struct object_table none = {0}, *t = p->table ? p->table : &none;
+    int64_t masks[OBJECT_LEVELS_MAX * OBJECT_LEVEL_WORDS], counts[OBJECT_SIZES_MAX], words[3];
+    struct bytes values = {0};
     const struct {
         const char *name;
         uint32_t bits;
@@ -347,15 +335,16 @@ static void put_constants(const struct object_module *o, FILE *f, const struct s
         {"input_count", 32, p->input_count},
         {"binding_count", 32, p->input_count + p->output_count},
         {"size_count", 32, p->size_count},
-        {"variant_count", 32, p->variant_count},
-        {"base_bits", 32, s->base_bits},
-        {"base_mask", 32, (INT64_C(1) << (s->base_bits - CODE_BASE)) - 1},
-        {"has_wide", 8, s->wide},
-        {"has_copies", 8, s->copies},
-        {"has_loops", 8, s->loops},
+        {"variant_count", 32, object_variants(p)},
+        {"base_bits", 32, t->base_bits},
+        {"base_mask", 32, t->base_bits ? (INT64_C(1) << (t->base_bits - CODE_BASE)) - 1 : 0},
+        {"has_wide", 8, w->wide},
+        {"has_copies", 8, t->copies},
+        {"has_loops", 8, t->loops},
         {"has_files", 8, p->weights_path && has_files(o)},
         {"fixed_bytes", o->size_bits, workspace.fixed},
-        {"arena_bytes", o->size_bits, target_align(object_workspace_bytes(p))},
+        {"arena_bytes", o->size_bits, target_align(t->arena_bytes)},
+        {"expanded_bytes", o->size_bits, workspace.fixed - TARGET_ALIGNMENT - target_align(t->arena_bytes)},
         {"thread_bytes", o->size_bits, workspace.per_thread},
         {"constants_bytes", o->size_bits, (int64_t)p->constants.length},
     };
@@ -371,10 +360,14 @@ static void put_constants(const struct object_module *o, FILE *f, const struct s
             embeds ? "@constants" : "null", p->weights_path ? "@path0" : "null");
     memcpy(words, &header, sizeof words);
     put_numbers(f, "weights_header", 64, words, 3);
-    for (uint32_t v = 0; v < p->variant_count; v++)
-        for (uint32_t i = 0; i < p->size_count; i++)
-            sizes[v * p->size_count + i] = p->variants[v].sizes[i];
-    put_numbers(f, "variant_sizes", 32, sizes, (size_t)p->variant_count * p->size_count);
+    for (uint32_t i = 0; i < p->size_count; i++) {
+        counts[i] = p->sizes[i].count;
+        for (uint32_t k = 0; k < p->sizes[i].count; k++)
+            put((struct words *)w, &values, p->sizes[i].values[k]);
+    }
+    put_numbers(f, "size_counts", 32, counts, p->size_count);
+    put_numbers(f, "size_values", 32, (const int64_t *)(const void *)values.data, values.length / sizeof(int64_t));
+    free(values.data);
     object_level_masks(p, masks);
     put_numbers(f, "level_masks", 32, masks, (size_t)p->level_count * OBJECT_LEVEL_WORDS);
 }
@@ -382,22 +375,20 @@ static void put_constants(const struct object_module *o, FILE *f, const struct s
 bool object_put_all(const struct object_module *o)
 {
     FILE *f = o->text;
-    struct steps s = {.o = o, .base_bits = CODE_BASE};
+    struct words w = {.o = o};
+    bool ok = put_program(&w, f);
 
-    while (2 + o->p->input_count + o->p->output_count > UINT32_C(1) << (s.base_bits - CODE_BASE))
-        s.base_bits++;
-    bool ok = put_program(&s, f);
-
-    put_constants(o, f, &s);
+    put_constants(o, f, &w);
     put_kernels(o, "kernels", NULL, o->symbol_count);
-    put_numbers(f, "numbers", 64, (const int64_t *)(const void *)o->numbers.data, o->numbers.length / sizeof(int64_t));
     put_rt_programs(o, f);
     if (object_is_model(o->p)) {
         put_function(o, "run", "ptr %model", "run_model(ptr %model", 0);
     } else {
-        put_function(o, "run", "", "run_here(ptr %sizes", s.tensors);
+        const uint32_t tensors = o->p->table->tensors;
+
+        put_function(o, "run", "", "run_here(ptr %sizes", tensors);
         put_function(o, "run_with", "ptr %workspace, ptr %parallel", "run_in(ptr %workspace, ptr %parallel, ptr %sizes",
-                     s.tensors);
+                     tensors);
     }
-    return put_description(o, f) && ok;
+    return put_description(o, f) && ok && !w.failed;
 }

@@ -31,8 +31,9 @@
     F(object_target_is_native)                                                                                                 \
     F(object_target_is_bare)                                                                                                   \
     F(object_workspace)                                                                                                        \
-    F(object_workspace_bytes)                                                                                                  \
-    F(object_scratch_bytes)                                                                                                    \
+    F(object_table_add)                                                                                                        \
+    F(object_table_add_row)                                                                                                    \
+    F(object_table_free)                                                                                                       \
     F(object_create)
 
 struct codegen_plugin {

@@ -474,8 +474,7 @@ bool argument_engine(const char *text, WNNEngine *engine, const char **device)
 
 /* ---- lists of sizes ---- */
 
-/** Reads number `column` of a list; one number is that of all columns.  Returns how many there are, or 0: it is no list. */
-static size_t read_number(const struct argument_pair *list, size_t column, size_t most, uint32_t *number)
+size_t arguments_number(const struct argument_pair *list, size_t column, size_t most, uint32_t *number)
 {
     size_t count = 0;
 
@@ -507,7 +506,7 @@ size_t arguments_columns(const struct argument_pairs *lists, size_t names_most, 
     for (size_t i = 0; i < lists->count; i++) {
         const struct argument_pair *list = &lists->items[i];
         uint32_t first;
-        const size_t count = read_number(list, 0, most, &first);
+        const size_t count = arguments_number(list, 0, most, &first);
 
         if (!count)
             return (size_t)complain("--sizes %s=%s: it takes up to %zu numbers, separated by commas, or ranges (1..8)",
@@ -521,12 +520,4 @@ size_t arguments_columns(const struct argument_pairs *lists, size_t names_most, 
         columns = count > columns ? count : columns;
     }
     return columns;
-}
-
-uint32_t arguments_number(const struct argument_pair *list, size_t column)
-{
-    uint32_t number = 0;
-
-    read_number(list, column, SIZE_MAX, &number);
-    return number;
 }

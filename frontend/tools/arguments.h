@@ -34,8 +34,9 @@ void argument_pairs_free(struct argument_pairs *pairs);
  * that of all columns.  Returns 0 after saying what is wrong: more names, or more numbers, than allowed, or lists that do not
  * go together. */
 size_t arguments_columns(const struct argument_pairs *lists, size_t names_most, size_t most);
-/** Returns the number that a list, which was checked, has in a column. */
-uint32_t arguments_number(const struct argument_pair *list, size_t column);
+/** Reads number `column` of a list; one number is that of all columns.  Returns how many there are, or 0: it is no list, or one
+ * of more than `most`. */
+size_t arguments_number(const struct argument_pair *list, size_t column, size_t most, uint32_t *number);
 
 /**
  * Reads the value of a constant: numbers separated by commas ("16000", "1,3,224", "0.5", "true"), which are no file even if one

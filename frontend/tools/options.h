@@ -102,14 +102,13 @@ bool option_switch(struct option_call *c);
 bool option_switches(struct option_call *c);
 
 /* clang-format off */
+/** What --dim does in all programs. */
+#define OPTION_DIM_HELP "the size of a symbolic dimension; with 0, inputs of an ONNX model that have it are empty and left out"
 /**
- * The rows of the options for reading models: member is the offset of a struct model_options, and the option for
+ * The rows of the options for reading models but --dim: member is the offset of a struct model_options, and the option for
  * a file of weights is called weights_name.
  */
 #define OPTION_MODEL_ROWS(offset, weights_name) \
-    {"dim", 0, "NAME=N", \
-     "the size of a symbolic dimension; with 0, inputs of an ONNX model that have it are empty and left out", \
-     option_dim, .member = (offset)}, \
     {"shape", 0, "NAME=1x3x8x8", \
      "the shape of an input (NAME=scalar for rank 0); an initializer that an ONNX model lists as an input, too, becomes one", \
      option_shape, .member = (offset)}, \

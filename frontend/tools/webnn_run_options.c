@@ -84,6 +84,7 @@ static const struct option_row rows[] = {
     {"random", 0, "SEED",
      "inputs that are not given are noise: floats from -1 to 1, integers 0 or 1; the same seed gives the same noise everywhere",
      take_random, AT(seed), .wants = "a number"},
+    {"dim", 0, "NAME=N", OPTION_DIM_HELP, option_dim, .member = offsetof(struct run_options, model_options)},
     OPTION_MODEL_ROWS(offsetof(struct run_options, model_options), "weights"),
     {.help = "Many inputs"},
     {"each", 0, "[NAME=]PATH",

@@ -185,7 +185,7 @@ bool sizes_run(const struct run_options *o, struct sources *sources, WNNContext 
     }
     for (size_t column = 0; ok && column < columns; column++) {
         for (size_t i = 0; i < o->sizes.count; i++)
-            s.sizes[i].size = arguments_number(&o->sizes.items[i], column);
+            arguments_number(&o->sizes.items[i], column, COLUMNS_MAX, &s.sizes[i].size);
         ok = turn(&s);
     }
     if (ok && o->save)

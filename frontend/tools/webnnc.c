@@ -170,8 +170,9 @@ static bool write_code(struct compilation *c)
     size_t length, weights_length, header_length, script_length;
     struct output *outputs[4] = {NULL};
     char *header = NULL, *script = NULL;
+    struct error e = {0};
 
-    bool ok = names_create(c) && (c->variants || compile_program(c)) &&
+    bool ok = names_create(c) && (c->size_count || compile_program(c, c->graph, &e) || complain("%s", e.message)) &&
               object_bytes_create(c, kinds[o->emit], o->emit == EMIT_SO, &bytes, &length, &weights, &weights_length) &&
               header_create(c, &header, &header_length) && (!o->script || script_create(c, &script, &script_length));
     /* All of them are written or none: the linker may fail, a disk may be full. */
@@ -233,9 +234,9 @@ int main(int argc, char **argv)
     folder_remove();
     program_free(&c.program);
     names_free(&c);
-    if (c.graph && !c.variants)
+    if (c.graph)
         graph_free(c.graph);
-    sizes_free(&c);
+    standalone_free(&c);
     model_free(&c.model);
     if (c.context)
         wnnContextRelease(c.context);

@@ -80,12 +80,26 @@ bool options_parse(int argc, char **argv, struct options *o, int *status);
 /** Frees what the options hold. */
 void options_free(struct options *o);
 
-/** Holds what one combination of sizes became. */
-struct sized {
-    uint32_t sizes[OBJECT_SIZES_MAX];
-    struct model model;
-    struct graph *graph;
+/** The kernels of a program at one level of an object, in their order. */
+struct level_kernels {
+    uint32_t count;
+    struct schedule **schedules; /* of the highest level: the program's; NULL where it runs an earlier one's kernel */
+};
+
+/** A program whose kernels the table of an object refers to. */
+struct part {
     struct program program;
+    struct level_kernels levels[OBJECT_LEVELS_MAX];
+};
+
+/** What a standalone object is made of. */
+struct parts {
+    struct object_table table;
+    uint32_t count, slot_count, kept_count;
+    struct constant **constants; /* of all programs */
+    int64_t *offsets, total;     /* where they begin */
+    uint32_t *slots;             /* by slot of the last program: which of them */
+    struct part *kept;
 };
 
 /** Holds the state of a compilation, from the model to the outputs. */
@@ -93,10 +107,10 @@ struct compilation {
     const struct options *options;
     WNNContext context;
     struct model model;
-    struct graph *graph; /* with several sizes that of the first, with the variants */
-    uint32_t variant_count, size_count;
-    struct sized *variants; /* by sizes; NULL: the sizes are one */
-    const char **size_names;
+    struct graph *graph; /* with sizes that functions take: with names, or at one of them */
+    uint32_t size_count;
+    struct object_size sizes[OBJECT_SIZES_MAX]; /* what functions take */
+    struct parts parts;
     uint32_t level_count; /* processors that an object has kernels for, the lowest first */
     struct target levels[OBJECT_LEVELS_MAX];
     bool with_library;
@@ -118,10 +132,10 @@ struct port {
 
 /** Returns the i-th input of the graph or, from the number of inputs on, output.  They have identifiers (names_create). */
 struct port port_at(const struct compilation *c, uint32_t i);
-/** Returns the type of such an input or output in the graph of certain sizes. */
-const struct tensor_type *port_type_in(const struct graph *g, uint32_t i);
-/** Returns the same, 0 in dimensions that differ between sizes. */
+/** Returns the type of such an input or output, 0 in dimensions that differ between sizes. */
 struct tensor_type port_type(const struct compilation *c, uint32_t i);
+/** Returns the word of its elements, which its dimensions follow, in the rows of object_table_ports. */
+uint32_t port_word(const struct compilation *c, uint32_t port);
 
 /* ---- webnnc_model.c ---- */
 
@@ -132,8 +146,6 @@ bool take_graph(struct compilation *c);
 
 /** Reads and compiles the model for all combinations of sizes.  Returns false after saying why. */
 bool compile_sizes(struct compilation *c);
-/** Frees the combinations. */
-void sizes_free(struct compilation *c);
 
 /* ---- webnnc_header.c ---- */
 
@@ -152,14 +164,19 @@ bool header_create(const struct compilation *c, char **text, size_t *length);
 
 /** Returns the highest of the processors: passes decide for it, and packed weights are in its order for all of them. */
 const struct target *compilation_target(const struct compilation *c);
-/** Compiles c->graph to c->program.  Returns false after saying why. */
-bool compile_program(struct compilation *c);
+/** Compiles a graph to c->program.  Returns false after an error in *e. */
+bool compile_program(struct compilation *c, struct graph *g, struct error *e);
 /**
  * Makes the program as a file of one of codegen's kinds, and the file of weights if there is to be one (else *weights is NULL).
  * The caller frees both.  Returns false after saying why.
  */
 bool object_bytes_create(struct compilation *c, enum object_kind kind, bool shared, void **bytes, size_t *length,
                          void **weights, size_t *weights_length);
+
+/** Adds c->program, which is used up, to what a standalone object is made of.  Returns false after saying why. */
+bool standalone_add(struct compilation *c, uint32_t id);
+/** Frees what it is made of. */
+void standalone_free(struct compilation *c);
 
 /* ---- webnnc_dot.c ---- */
 

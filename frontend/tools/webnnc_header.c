@@ -156,7 +156,7 @@ bool names_create(struct compilation *c)
 
     c->port_names = calloc(ports + c->size_count + 1u, sizeof *c->port_names);
     for (uint32_t i = 0; c->port_names && i < ports + c->size_count; i++) {
-        const char *size = i < ports ? NULL : c->size_names[i - ports];
+        const char *size = i < ports ? NULL : c->sizes[i - ports].name;
         const struct port p = size ? (struct port){size, strlen(size), NULL, NULL} : port_at(c, i);
         char name[NAME_MAX_LENGTH + 16];
 
@@ -207,6 +207,54 @@ static void print_name(FILE *out, const char *name, size_t length)
     }
 }
 
+/* Prints what stands for a name: an argument of functions, a number, or a sum of these. */
+static void print_size(FILE *out, const struct compilation *c, size_t i)
+{
+    const struct argument_pair *given = &c->options->sizes.items[i];
+    const struct model_options *m = &c->options->model;
+    const bool sum = strchr(given->value, '+') != NULL;
+
+    for (const char *at = sum ? given->value : given->name, *from = at; at;
+         at = sum && strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
+        const size_t length = sum ? strcspn(at, "+") : strlen(at);
+
+        fputs(at != from ? " + " : sum ? "(" : "", out);
+        for (uint32_t k = 0; k < c->size_count; k++)
+            if (text_is(c->sizes[k].name, at, length))
+                fputs(c->port_names[port_count(c) + k], out);
+        for (size_t k = 0; k < m->dim_count; k++)
+            if (text_is(m->dims[k].name, at, length))
+                fprintf(out, "%u", m->dims[k].size);
+        fprintf(out, "%.*s", (int)(strspn(at, "0123456789") == length ? length : 0), at);
+    }
+    fputs(sum ? ")" : "", out);
+}
+
+/* Prints a dimension of an input or output, a number or a multiple of a size.  Returns false, and prints nothing, if it is
+ * neither. */
+static bool print_dimension(FILE *out, const struct compilation *c, uint32_t word)
+{
+    const struct object_class *rows = object_table_ports(&c->parts.table);
+    const int64_t *sizes = object_column(rows, rows->column_of[word]);
+
+    if (object_column_is_fixed(rows, rows->column_of[word]))
+        return fprintf(out, "%lld", (long long)sizes[0]) > 0;
+    for (uint32_t i = 0; i < c->options->sizes.count; i++) {
+        const int64_t *of = object_column(rows, rows->column_of[i]), times = sizes[0] / of[0];
+        uint32_t r = 0;
+
+        while (r < rows->row_count && sizes[r] == times * of[r])
+            r++;
+        if (r < rows->row_count)
+            continue;
+        if (times != 1)
+            fprintf(out, "%lld * ", (long long)times);
+        print_size(out, c, i);
+        return true;
+    }
+    return false;
+}
+
 static void print_port(FILE *out, const struct compilation *c, uint32_t i)
 {
     const struct tensor_type type = port_type(c, i);
@@ -215,9 +263,11 @@ static void print_port(FILE *out, const struct compilation *c, uint32_t i)
     fprintf(out, " *   %-20s %s", p.identifier,
             p.type->type == WNNOperandDataType_Float16 ? "float16 bits" : c_type(p.type->type));
     for (uint32_t d = 0; d < type.rank; d++) {
-        fprintf(out, "%s%u", d ? " x " : " [", p.type->dims[d]);
-        for (uint32_t v = 1; v < c->variant_count && !type.dims[d]; v++)
-            fprintf(out, "|%u", port_type_in(c->variants[v].graph, i)->dims[d]);
+        fputs(d ? " x " : " [", out);
+        if (type.dims[d])
+            fprintf(out, "%u", type.dims[d]);
+        else if (!print_dimension(out, c, port_word(c, i) + 1 + d))
+            fputc('?', out);
     }
     fputs(type.rank ? "]" : " (a scalar)", out);
     if (!text_is(p.identifier, p.name, p.length)) {
@@ -256,27 +306,72 @@ static void print_ports(FILE *out, const struct compilation *c)
     }
 }
 
+/* Prints whether the object has values of its sizes. */
+static void print_condition(FILE *out, const struct compilation *c)
+{
+    for (uint32_t k = 0; k < c->size_count; k++) {
+        const struct object_size *s = &c->sizes[k];
+        const char *name = c->port_names[port_count(c) + k];
+
+        fputs(k ? " && (" : "(", out);
+        for (uint32_t v = 0, first = 0; v < s->count; v++) {
+            if (v + 1 < s->count && s->values[v + 1] == s->values[v] + 1)
+                continue;
+            fprintf(out, "%s(%s >= %uu && %s <= %uu)", first ? " || " : "", name, s->values[first], name, s->values[v]);
+            first = v + 1;
+        }
+        fputc(')', out);
+    }
+}
+
+/* Prints the elements of an input or output by a list of all combinations. */
+static void print_known(FILE *out, const struct compilation *c, const struct object_class *rows, uint32_t word)
+{
+    fprintf(out, "    static const uint32_t known[][%u] = {", c->size_count + 1);
+    for (uint32_t r = rows->row_count; r-- > 0;) {
+        for (uint32_t k = 0; k < c->size_count; k++)
+            fprintf(out, "%s%u, ", k ? "" : "{", object_size_at(c->sizes, c->size_count, k, rows->variants[r]));
+        fprintf(out, "%lld}%s", (long long)object_column(rows, rows->column_of[word])[r], r ? ", " : "};\n");
+    }
+    fputs("    for (size_t i = 0; i < sizeof known / sizeof *known; i++)\n        if (", out);
+    for (uint32_t k = 0; k < c->size_count; k++)
+        fprintf(out, "%sknown[i][%u] == %s", k ? " && " : "", k, c->port_names[port_count(c) + k]);
+    fprintf(out, ")\n            return known[i][%u];\n    return 0;\n}\n", c->size_count);
+}
+
 /* Prints a function that returns the elements of an input or output at the sizes of the object, and 0 at others. */
 static void print_elements(FILE *out, const struct compilation *c, uint32_t i)
 {
+    const struct object_class *rows = object_table_ports(&c->parts.table);
+    char *product = NULL;
+    size_t length;
+    FILE *f = open_memstream(&product, &length);
+    bool known = f != NULL;
+
+    for (uint32_t d = 0; known && d < port_at(c, i).type->rank; d++)
+        known = fputs(" * ", f) >= 0 && print_dimension(f, c, port_word(c, i) + 1 + d);
+    if (f)
+        fclose(f);
     fprintf(out, "static inline size_t %s_%s_elements(", c->prefix, port_at(c, i).identifier);
     print_size_arguments(out, c, "");
-    fputs(")\n{\n    return ", out);
-    for (uint32_t v = 0; v < c->variant_count; v++) {
-        for (uint32_t k = 0; k < c->size_count; k++)
-            fprintf(out, "%s%s == %uu", k ? " && " : "", c->port_names[port_count(c) + k], c->variants[v].sizes[k]);
-        fprintf(out, " ? %lldu : ", (long long)type_elements(port_type_in(c->variants[v].graph, i)));
+    fputs(")\n{\n", out);
+    if (known) {
+        fputs("    return ", out);
+        print_condition(out, c);
+        fprintf(out, " ? (size_t)1%s : 0;\n}\n", product);
+    } else {
+        print_known(out, c, rows, port_word(c, i));
     }
-    fputs("0u;\n}\n", out);
+    free(product);
 }
 
 static void print_sizes(FILE *out, const struct compilation *c)
 {
-    if (c->variants)
+    if (c->size_count)
         fputs("\n/* Elements of each input and output, and 0 at sizes that the object was not compiled for. */\n", out);
-    for (uint32_t i = 0; c->variants && i < port_count(c); i++)
+    for (uint32_t i = 0; c->size_count && i < port_count(c); i++)
         print_elements(out, c, i);
-    if (c->variants)
+    if (c->size_count)
         return;
     fputs("\n/* Elements of each input and output. */\nenum {\n", out);
     for (uint32_t i = 0; i < port_count(c); i++)

@@ -8,6 +8,9 @@
 
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"
+#include "ir/graph/dims.h"
+#include "ir/interpret/at_sizes.h"
+#include "runtime/compile/plans.h"
 
 bool read_model(struct compilation *c, const struct model_options *options)
 {
@@ -43,82 +46,232 @@ bool take_graph(struct compilation *c)
 
 /* ---- several sizes ---- */
 
-/* Checks that the ports of a graph are those of the first sizes but for dimensions.  Returns false after saying what differs.
- */
-static bool same_ports(const struct graph *first, const struct graph *g)
+/* Adds what there is at the sizes of a combination: the sizes, then of each input and output elements and dimensions. */
+static bool add_ports(struct compilation *c, const struct graph *g, const struct model_dim *sizes, uint32_t id)
 {
-    bool same = g->input_count == first->input_count && g->output_count == first->output_count;
+    const uint32_t inputs = g->input_count - g->origin.data_count;
+    struct bytes words = {0}, keys = {0};
+    bool ok = true;
 
-    for (uint32_t i = 0; same && i < g->input_count; i++)
-        same = g->inputs[i]->type.type == first->inputs[i]->type.type &&
-               g->inputs[i]->type.rank == first->inputs[i]->type.rank &&
-               text_is(g->inputs[i]->name, first->inputs[i]->name, first->inputs[i]->name_length);
-    for (uint32_t i = 0; same && i < g->output_count; i++)
-        same = g->outputs[i].value->type.type == first->outputs[i].value->type.type &&
-               g->outputs[i].value->type.rank == first->outputs[i].value->type.rank;
-    return same || complain("--sizes: the model has other inputs or outputs at other sizes, such as empty ones that are left "
-                            "out; compile an object for each (--dim)");
+    for (size_t i = 0; i < c->options->sizes.count; i++)
+        ok = ok && bytes_append(&words, &(int64_t){sizes[i].size}, 8) && bytes_append(&keys, NULL, 8);
+    for (uint32_t i = 0; i < inputs + g->output_count; i++) {
+        const struct tensor_type *t = i < inputs ? &g->inputs[i]->type : &g->outputs[i - inputs].value->type;
+        int64_t word = type_elements(t), key = (int64_t)(inputs * 256u + t->rank * 16u) + t->type;
+
+        ok = ok && bytes_append(&words, &word, sizeof word) && bytes_append(&keys, &key, sizeof key);
+        for (uint32_t d = 0; d < t->rank; d++) {
+            word = t->dims[d];
+            ok = ok && bytes_append(&words, &word, sizeof word) && bytes_append(&keys, NULL, sizeof key);
+        }
+    }
+    ok = (ok && object_table_add_row(&c->parts.table, id, OBJECT_PORTS, 0, &words, &keys)) || complain("out of memory");
+    free(words.data);
+    free(keys.data);
+    return ok;
 }
 
-/* Reads and compiles the model for the sizes of a column. */
-static bool compile_column(struct compilation *c, size_t column)
+/* Adds up what stands for a name: numbers, and sizes that the list before it has or that are fixed. */
+static bool add_up(const struct compilation *c, const struct argument_pair *sum, const struct model_dim *dims, uint32_t count,
+                   uint32_t *size)
 {
-    const struct options *o = c->options;
-    struct sized *v = &c->variants[column];
-    struct model_options options = o->model;
-    struct model_dim *dims = arena_array(&c->arena, options.dim_count + o->sizes.count, sizeof *dims);
+    const struct model_options *m = &c->options->model;
+    uint64_t total = 0, n;
+
+    for (const char *at = sum->value; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
+        const size_t length = strcspn(at, "+");
+        char text[256];
+        bool known;
+
+        snprintf(text, sizeof text, "%.*s", (int)length, at);
+        known = argument_number(text, 0, INT32_MAX, &n);
+        for (uint32_t i = 0; i < count + m->dim_count && !known; i++) {
+            const struct model_dim *d = i < count ? &dims[i] : &m->dims[i - count];
+
+            known = !strcmp(d->name, text);
+            n = d->size;
+        }
+        if (!known)
+            return complain("--dim %s=%s: no size is given for '%s' before it", NAME_SHOWN(sum->name), NAME_SHOWN(sum->value),
+                            NAME_SHOWN(text));
+        total += n;
+    }
+    *size = (uint32_t)total;
+    return total <= INT32_MAX || complain("--dim %s=%s is too large", NAME_SHOWN(sum->name), NAME_SHOWN(sum->value));
+}
+
+/* Finds the dimensions of a combination of sizes. */
+static bool dims_at(const struct compilation *c, uint32_t id, struct model_dim dims[OBJECT_SIZES_MAX])
+{
+    const struct argument_pairs *lists = &c->options->sizes;
+
+    for (uint32_t i = 0, k = 0; i < lists->count; i++) {
+        dims[i].name = lists->items[i].name;
+        if (!strchr(lists->items[i].value, '+'))
+            dims[i].size = object_size_at(c->sizes, c->size_count, k++, id);
+        else if (!add_up(c, &lists->items[i], dims, i, &dims[i].size))
+            return false;
+    }
+    return true;
+}
+
+/* Reads the model with dimensions of these sizes, or with names in their place that go as far as the second list says. */
+static bool read_sized(struct compilation *c, const struct model_dim *sizes, const struct model_dim *most, struct error *e)
+{
+    const uint32_t count = (uint32_t)c->options->sizes.count;
+    struct model_options options = c->options->model;
+    struct model_dim *dims = arena_array(&c->arena, options.dim_count + count, sizeof *dims);
+    WNNDimension names[OBJECT_SIZES_MAX];
 
     if (!dims)
-        return complain("out of memory");
+        return error_out_of_memory(e);
     if (options.dim_count)
         memcpy(dims, options.dims, options.dim_count * sizeof *dims);
     options.dims = dims;
-    for (size_t i = 0; i < o->sizes.count; i++) {
-        v->sizes[i] = arguments_number(&o->sizes.items[i], column);
-        dims[options.dim_count++] = (struct model_dim){o->sizes.items[i].name, v->sizes[i]};
+    options.names = names;
+    options.name_count = most ? count : 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (most)
+            names[i] = (WNNDimension){{sizes[i].name, strlen(sizes[i].name)}, sizes[i].size, most[i].size};
+        else
+            dims[options.dim_count++] = sizes[i];
+    if (!model_read(c->context, c->options->input, &options, &c->model, e))
+        return false;
+    if (most)
+        print_notes(c->model.notes);
+    return true;
+}
+
+/* Compiles the graph with names for certain sizes of them: a plan's, or if there is none, or its kernels cannot be made, one of
+ * which plans learn. */
+static bool compile_named(struct compilation *c, struct plans *plans, const struct model_dim *sizes, uint32_t id,
+                          struct error *e)
+{
+    uint32_t *names = arena_array(&c->arena, dims_name_count(c->graph) + 1u, sizeof *names);
+    size_t length;
+
+    for (uint32_t i = 0; names && i < dims_name_count(c->graph); i++) {
+        const char *name = dims_name_at(c->graph, i, &length);
+
+        for (size_t k = 0; k < c->options->sizes.count; k++)
+            if (text_is(sizes[k].name, name, length))
+                names[i] = sizes[k].size;
     }
-    for (size_t k = 0; k < column; k++)
-        if (!memcmp(c->variants[k].sizes, v->sizes, sizeof v->sizes))
-            return complain("--sizes: the same sizes are given twice");
-    c->graph = NULL; /* the first one's */
-    bool ok = read_model(c, &options) && take_graph(c) && (!column || same_ports(c->variants[0].graph, c->graph)) &&
-              compile_program(c);
-    v->model = c->model;
-    v->graph = c->graph;
-    v->program = c->program;
-    c->model = (struct model){0};
-    c->program = (struct program){0};
-    c->variant_count++;
-    c->graph = c->variants[0].graph;
+    struct graph *g = names ? plans_take(plans, names) : NULL;
+    struct error ignored = {0};
+    bool ok = g && compile_program(c, g, &ignored) && add_ports(c, g, sizes, id);
+    if (g)
+        plans_give_back(plans);
+    if (ok)
+        return true;
+    g = names ? graph_at_sizes(c->graph, names, NULL, e) : NULL;
+    ok = g && compile_program(c, g, e) && add_ports(c, g, sizes, id);
+    if (ok)
+        plans_learn(plans, g);
+    else if (g)
+        graph_free(g);
     return ok;
+}
+
+/* Reads the model for certain sizes, and compiles it.  The graph stays, as it says what is the same at all sizes. */
+static bool compile_read(struct compilation *c, const struct model_dim *sizes, uint32_t id, struct error *e)
+{
+    if (c->graph)
+        graph_free(c->graph);
+    c->graph = NULL;
+    model_free(&c->model);
+    return read_sized(c, sizes, NULL, e) && take_graph(c) && compile_program(c, c->graph, e) &&
+           add_ports(c, c->graph, sizes, id);
+}
+
+/* Compiles the model for a combination of sizes. */
+static bool compile_variant(struct compilation *c, struct plans *plans, uint32_t id)
+{
+    struct model_dim dims[OBJECT_SIZES_MAX];
+    struct error e = {0};
+    char text[512] = "";
+
+    if (!dims_at(c, id, dims))
+        return false;
+    if (plans ? compile_named(c, plans, dims, id, &e) : compile_read(c, dims, id, &e))
+        return standalone_add(c, id);
+    for (size_t i = 0; i < c->options->sizes.count && strlen(text) < sizeof text - 80; i++)
+        snprintf(text + strlen(text), 80, "%s%.50s=%u", i ? ", " : "", dims[i].name, dims[i].size);
+    return e.status && complain("%s: %s", text, e.message);
+}
+
+/* ---- lists of sizes ---- */
+
+/* Finds the sizes of a name, which are listed. */
+static bool take_list(struct compilation *c, const struct argument_pair *given)
+{
+    struct argument_pair list = *given;
+    uint32_t first, *values;
+
+    if (!strcmp(list.value, "?"))
+        list.value = "1..512";
+    const size_t count = arguments_number(&list, 0, OBJECT_VARIANTS_MAX, &first);
+    if (!count)
+        return complain(
+            "--dim %s=%s: it takes a number, or up to %d, separated by commas, or a range (1..8), ? for any, or a sum "
+            "of numbers and names",
+            NAME_SHOWN(list.name), NAME_SHOWN(list.value), OBJECT_VARIANTS_MAX);
+    values = arena_array(&c->arena, count, sizeof *values);
+    for (size_t i = 0; values && i < count; i++) {
+        arguments_number(&list, i, OBJECT_VARIANTS_MAX, &values[i]);
+        if (values[i] <= (i ? values[i - 1] : 0))
+            return complain("--dim %s=%s: sizes that functions take ascend, from 1", NAME_SHOWN(list.name),
+                            NAME_SHOWN(list.value));
+    }
+    c->sizes[c->size_count++] = (struct object_size){list.name, (uint32_t)count, values};
+    return values || complain("out of memory");
+}
+
+/* Returns how many combinations of sizes there are, or 0 after saying what is wrong. */
+static uint32_t take_lists(struct compilation *c)
+{
+    const struct argument_pairs *lists = &c->options->sizes;
+    uint32_t count = 1;
+
+    if (lists->count > OBJECT_SIZES_MAX)
+        return (uint32_t)complain("--dim: functions take %d sizes at most", OBJECT_SIZES_MAX);
+    for (size_t i = 0; i < lists->count; i++) {
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(lists->items[k].name, lists->items[i].name))
+                return (uint32_t)complain("--dim is given twice for '%s'", NAME_SHOWN(lists->items[i].name));
+        if (strchr(lists->items[i].value, '+'))
+            continue;
+        if (!take_list(c, &lists->items[i]))
+            return 0;
+        count *= c->sizes[c->size_count - 1].count;
+        if (count > OBJECT_VARIANTS_MAX)
+            return (uint32_t)complain("--dim: %u combinations of sizes up to '%s', of at most %d that an object is made for",
+                                      count, NAME_SHOWN(lists->items[i].name), OBJECT_VARIANTS_MAX);
+    }
+    return c->size_count ? count : (uint32_t)complain("--dim: a sum is of other sizes that functions take (--dim NAME=1..8)");
 }
 
 bool compile_sizes(struct compilation *c)
 {
-    const struct argument_pairs *lists = &c->options->sizes;
-    const size_t columns = arguments_columns(lists, OBJECT_SIZES_MAX, OBJECT_VARIANTS_MAX);
+    const uint32_t count = take_lists(c);
+    struct model_dim least[OBJECT_SIZES_MAX], most[OBJECT_SIZES_MAX];
+    struct plans *plans = NULL;
+    struct error e = {0};
+    bool ok = true;
 
-    if (!columns)
+    if (!count || !dims_at(c, 0, least) || !dims_at(c, count - 1, most))
         return false;
-    c->variants = calloc(columns, sizeof *c->variants);
-    c->size_names = calloc(lists->count, sizeof *c->size_names);
-    if (!c->variants || !c->size_names)
-        return complain("out of memory");
-    for (size_t i = 0; i < lists->count; i++)
-        c->size_names[c->size_count++] = lists->items[i].name;
-    for (size_t column = 0; column < columns; column++)
-        if (!compile_column(c, column))
-            return false;
-    return true;
-}
-
-void sizes_free(struct compilation *c)
-{
-    for (uint32_t i = 0; i < c->variant_count; i++) {
-        program_free(&c->variants[i].program);
-        graph_free(c->variants[i].graph);
-        model_free(&c->variants[i].model);
+    if (!read_sized(c, least, most, &e))
+        complain("note: the file is read for each of the sizes: %s", e.message);
+    else if (!take_graph(c) || !(plans = plans_create(c->graph)))
+        return false;
+    for (uint32_t id = count; ok && id-- > 0;) { /* large ones first: their constants may begin like those of others */
+        progress_show(c->options, "sizes", count - 1 - id, count);
+        ok = compile_variant(c, plans, id);
     }
-    free(c->variants);
-    free(c->size_names);
+    progress_show(c->options, NULL, 0, 0);
+    plans_free(plans);
+    return ok && (object_table_ports(&c->parts.table)->row_count == count ||
+                  complain("--dim: the model has other inputs or outputs at other sizes, such as empty ones that are left out; "
+                           "compile an object for each"));
 }

@@ -27,21 +27,19 @@ const struct target *compilation_target(const struct compilation *c)
     return &c->levels[c->level_count - 1];
 }
 
-bool compile_program(struct compilation *c)
+bool compile_program(struct compilation *c, struct graph *g, struct error *e)
 {
     const struct options *o = c->options;
     struct engine *en = c->context->engine;
     struct compile_times times;
-    struct error e = {0};
     double start = milliseconds_now();
+    const bool ok = compile_for_target(en, compilation_target(c), g, tick, (void *)o, &c->program, &times, e);
 
-    if (!compile_for_target(en, compilation_target(c), c->graph, tick, (void *)o, &c->program, &times, &e)) {
-        progress_show(o, NULL, 0, 0);
-        return complain("%s", e.message);
-    }
     progress_show(o, NULL, 0, 0);
-    if (o->quantize) {
-        const WNNQuantizedWeights *q = &c->graph->quantized.counts;
+    if (!ok)
+        return false;
+    if (o->quantize && !c->parts.table.class_count) { /* the first of several sizes */
+        const WNNQuantizedWeights *q = &g->quantized.counts;
 
         fprintf(stderr, "webnnc: quantized %llu matrices, %.2f MB, to %.2f MB\n", (unsigned long long)q->matrices,
                 (double)q->bytesBefore / 1e6, (double)q->bytesAfter / 1e6);
@@ -56,143 +54,151 @@ bool compile_program(struct compilation *c)
 
 /* ---- schedules of the levels ---- */
 
-/* The kernels of one level of an object, and memory that is freed with them. */
-struct level_kernels {
-    uint32_t count;
-    struct schedule **schedules; /* in the order of the program's kernel steps */
-    bool borrowed;               /* they are the program's own */
-};
-
 static void levels_free(const struct compilation *c, struct level_kernels *levels)
 {
-    for (uint32_t l = 0; l < c->level_count; l++)
-        for (uint32_t i = 0; i < levels[l].count && !levels[l].borrowed; i++)
-            schedule_free(levels[l].schedules[i]);
-}
-
-/* Returns how many programs the object has, and one of them. */
-static uint32_t program_count(const struct compilation *c)
-{
-    return c->variant_count ? c->variant_count : 1;
-}
-
-static const struct program *program_at(const struct compilation *c, uint32_t variant)
-{
-    return c->variant_count ? &c->variants[variant].program : &c->program;
-}
-
-/* Adds the schedules of a program's kernels.  Returns false if memory runs out. */
-static bool add_schedules(const struct program *p, const struct target *t, struct level_kernels *level)
-{
-    for (uint32_t i = 0; i < p->step_count; i++) {
-        const struct program_step *s = &p->steps[i];
-        if (s->kind != STEP_KERNEL)
-            continue;
-        struct schedule *made = level->borrowed ? s->schedule : schedule_cpu(s->kernel, t);
-        if (!made)
-            return false;
-        level->schedules[level->count++] = made;
-    }
-    return true;
-}
-
-/* Takes the programs' schedules for the highest level, and makes those of the lower ones for the same kernels.  The caller
- * calls levels_free, whatever is returned.  Returns false if memory runs out. */
-static bool levels_create(struct compilation *c, struct level_kernels levels[OBJECT_LEVELS_MAX])
-{
-    uint32_t steps = 0;
-
-    for (uint32_t v = 0; v < program_count(c); v++)
-        steps += program_at(c, v)->step_count;
     for (uint32_t l = 0; l < c->level_count; l++) {
-        levels[l] = (struct level_kernels){.borrowed = l + 1 == c->level_count};
-        levels[l].schedules = arena_array(&c->arena, steps + 1u, sizeof *levels[l].schedules);
-        if (!levels[l].schedules)
-            return false;
-        for (uint32_t v = 0; v < program_count(c); v++)
-            if (!add_schedules(program_at(c, v), &c->levels[l], &levels[l]))
+        for (uint32_t i = 0; i < levels[l].count && l + 1 < c->level_count; i++)
+            schedule_free(levels[l].schedules[i]);
+        free(levels[l].schedules);
+    }
+}
+
+/* Takes a program's schedules for the highest level, and makes those of the lower ones for the same kernels.  The caller calls
+ * levels_free, whatever is returned.  Returns false if memory runs out. */
+static bool levels_create(const struct compilation *c, const struct program *p, struct level_kernels levels[OBJECT_LEVELS_MAX])
+{
+    for (uint32_t l = 0; l < c->level_count; l++) {
+        struct level_kernels *level = &levels[l];
+
+        level->schedules = calloc(p->step_count + 1u, sizeof *level->schedules);
+        for (uint32_t i = 0; level->schedules && i < p->step_count; i++) {
+            const struct program_step *s = &p->steps[i];
+            struct schedule **made = &level->schedules[level->count];
+
+            if (s->kind != STEP_KERNEL)
+                continue;
+            if (!s->like && !(*made = l + 1 == c->level_count ? s->schedule : schedule_cpu(s->kernel, &c->levels[l])))
                 return false;
+            level->count++;
+        }
+        if (!level->schedules)
+            return false;
     }
     return true;
 }
 
 /* ---- a standalone program ---- */
 
-struct standalone {
-    struct compilation *c;
-    struct object_program p;
-    char *blob;
-};
-
-/* Constants of all programs, and where they begin. */
-struct gathered {
-    const struct constant **constants;
-    int64_t *offsets, total;
-    uint32_t count;
-};
-
-/* Returns where a constant begins, each at a multiple of TARGET_ALIGNMENT: variants have equal ones, which lie there once. */
-static int64_t gather(struct gathered *g, const struct constant *c)
+/* Finds where a constant begins, each at a multiple of TARGET_ALIGNMENT: variants have equal ones, or beginnings of others,
+ * which lie there once.  Returns false if memory runs out. */
+static bool gather(struct parts *parts, struct constant *c, uint32_t slot, int64_t *offset)
 {
-    for (uint32_t i = 0; i < g->count; i++)
-        if (g->constants[i] == c || (g->constants[i]->bytes == c->bytes && !memcmp(g->constants[i]->data, c->data, c->bytes)))
-            return g->offsets[i];
-    g->constants[g->count] = c;
-    g->offsets[g->count++] = g->total;
-    g->total += target_align((int64_t)c->bytes);
-    return g->offsets[g->count - 1];
+    uint32_t i = slot < parts->slot_count ? parts->slots[slot] : 0; /* where the last program has it */
+
+    if (i >= parts->count || parts->constants[i] != c)
+        i = 0;
+    while (i < parts->count && parts->constants[i] != c &&
+           (parts->constants[i]->bytes < c->bytes || memcmp(parts->constants[i]->data, c->data, c->bytes) != 0))
+        i++;
+    if (i == parts->count) {
+        if (!array_extend(&parts->constants, i, sizeof *parts->constants) ||
+            !array_extend(&parts->offsets, i, sizeof *parts->offsets))
+            return false;
+        parts->constants[i] = constant_retain(c);
+        parts->offsets[parts->count++] = parts->total;
+        parts->total += target_align((int64_t)c->bytes);
+    }
+    if (slot == parts->slot_count && !array_extend(&parts->slots, parts->slot_count++, sizeof *parts->slots))
+        return false;
+    parts->slots[slot] = i;
+    *offset = parts->offsets[i];
+    return true;
 }
 
-/* Gathers all constants in one piece, and says the programs in the object's terms. */
-static bool gather_constants(struct standalone *s)
+bool standalone_add(struct compilation *c, uint32_t id)
 {
-    struct compilation *c = s->c;
-    struct object_variant *variants = arena_array(&c->arena, program_count(c), sizeof *variants);
-    struct gathered g = {0};
-    uint32_t count = 0;
+    struct parts *parts = &c->parts;
+    struct program *p = &c->program;
+    struct part part = {0};
+    struct schedule *const *kernels[OBJECT_LEVELS_MAX];
+    int64_t *offsets = calloc(p->constant_count + 1u, sizeof *offsets);
+    bool keep = false,
+         ok = offsets && array_extend(&parts->kept, parts->kept_count, sizeof part) && levels_create(c, p, part.levels);
 
-    for (uint32_t v = 0; v < program_count(c); v++)
-        count += program_at(c, v)->constant_count;
-    g.constants = arena_array(&c->arena, count + 1u, sizeof *g.constants);
-    g.offsets = arena_array(&c->arena, count + 1u, sizeof *g.offsets);
-    for (uint32_t v = 0; variants && g.constants && g.offsets && v < program_count(c); v++) {
-        const struct program *p = program_at(c, v);
-        int64_t *offsets = arena_array(&c->arena, p->constant_count + 1u, sizeof *offsets);
-
-        if (!offsets)
-            return false;
-        for (uint32_t i = 0; i < p->constant_count; i++)
-            offsets[i] = gather(&g, p->constants[i]);
-        variants[v] = (struct object_variant){c->variant_count ? c->variants[v].sizes : NULL, p, offsets};
+    for (uint32_t i = 0; ok && i < p->constant_count; i++)
+        ok = gather(parts, p->constants[i], i, &offsets[i]);
+    for (uint32_t l = 0; l < c->level_count; l++)
+        kernels[l] = part.levels[l].schedules;
+    parts->table.level_count = c->level_count;
+    parts->table.base_bits = CODE_BASE;
+    while (2 + p->input_count + p->output_count > UINT32_C(1) << (parts->table.base_bits - CODE_BASE))
+        parts->table.base_bits++;
+    ok = ok && object_table_add(&parts->table, &(struct object_variant){id, p, offsets}, kernels, &keep);
+    free(offsets);
+    part.program = *p;
+    *p = (struct program){0};
+    if (keep) {
+        parts->kept[parts->kept_count++] = part;
+    } else {
+        levels_free(c, part.levels);
+        program_free(&part.program);
     }
-    s->blob = variants && g.constants && g.offsets ? calloc(1, (size_t)g.total + 1) : NULL;
-    if (!s->blob)
-        return false;
-    for (uint32_t i = 0; i < g.count; i++)
-        memcpy(s->blob + g.offsets[i], g.constants[i]->data, g.constants[i]->bytes);
-    s->p.constants = (struct object_data){s->blob, (size_t)g.total};
-    s->p.variants = variants;
-    s->p.variant_count = program_count(c);
-    s->p.size_count = c->variant_count ? c->size_count : 0;
-    s->p.size_names = c->size_names;
-    return true;
+    return ok || complain("out of memory");
+}
+
+void standalone_free(struct compilation *c)
+{
+    struct parts *parts = &c->parts;
+
+    for (uint32_t i = 0; i < parts->kept_count; i++) {
+        levels_free(c, parts->kept[i].levels);
+        program_free(&parts->kept[i].program);
+    }
+    for (uint32_t i = 0; i < parts->count; i++)
+        constant_release((struct constant *)parts->constants[i]);
+    object_table_free(&parts->table);
+    free(parts->constants);
+    free(parts->offsets);
+    free(parts->slots);
+    free(parts->kept);
+}
+
+/* Puts all constants in one piece.  Returns NULL if memory runs out. */
+static char *make_blob(const struct parts *parts)
+{
+    char *blob = calloc(1, (size_t)parts->total + 1);
+
+    for (uint32_t i = 0; blob && i < parts->count; i++)
+        memcpy(blob + parts->offsets[i], parts->constants[i]->data, parts->constants[i]->bytes);
+    return blob;
 }
 
 /* ---- what both kinds have ---- */
 
-const struct tensor_type *port_type_in(const struct graph *g, uint32_t i)
+static const struct tensor_type *graph_port(const struct graph *g, uint32_t i)
 {
     return i < g->input_count ? &g->inputs[i]->type : &g->outputs[i - g->input_count].value->type;
 }
 
+uint32_t port_word(const struct compilation *c, uint32_t port)
+{
+    uint32_t word = (uint32_t)c->options->sizes.count;
+
+    for (uint32_t i = 0; i < port; i++)
+        word += 1 + graph_port(c->graph, i)->rank;
+    return word;
+}
+
 struct tensor_type port_type(const struct compilation *c, uint32_t i)
 {
-    struct tensor_type type = *port_type_in(c->graph, i);
+    const struct object_class *rows = object_table_ports(&c->parts.table);
+    struct tensor_type type = *graph_port(c->graph, i);
 
-    for (uint32_t v = 1; v < c->variant_count; v++)
-        for (uint32_t d = 0; d < type.rank; d++)
-            if (port_type_in(c->variants[v].graph, i)->dims[d] != type.dims[d])
-                type.dims[d] = 0;
+    for (uint32_t d = 0; rows && d < type.rank; d++) {
+        const uint32_t column = rows->column_of[port_word(c, i) + 1 + d];
+
+        type.dims[d] = object_column_is_fixed(rows, column) ? (uint32_t)object_column(rows, column)[0] : 0;
+    }
     return type;
 }
 
@@ -244,28 +250,29 @@ static bool write_object(struct compilation *c, const struct object_program *p, 
     if (!ok)
         return complain("%s", e.message);
     if (c->options->verbose || c->context->engine->debug->flags & DEBUG_TIME_PASSES)
-        fprintf(stderr, "webnnc: %u kernels of %u structures: emit %.1f ms, LLVM passes %.1f ms, LLVM code %.1f ms\n",
-                times.kernels, times.structures, times.emit_ms, times.passes_ms, times.codegen_ms);
+        fprintf(stderr, "webnnc: %u structures of kernels: emit %.1f ms, LLVM passes %.1f ms, LLVM code %.1f ms\n",
+                times.structures, times.emit_ms, times.passes_ms, times.codegen_ms);
     size_t constants = p->weights_path ? 0 : p->constants.length;
     for (uint32_t l = 0; l < p->level_count; l++)
         constants += p->levels[l].serialized.length;
     if (c->options->verbose)
         fprintf(stderr, "webnnc: %zu bytes, of which %zu of constants; workspace %lld bytes and %lld per thread\n", *length,
-                constants, (long long)object_workspace_bytes(p), (long long)object_scratch_bytes(p));
+                constants, (long long)(p->table ? p->table->arena_bytes : 0),
+                (long long)(p->table ? p->table->scratch_bytes : 0));
     return true;
 }
 
 /* Makes the file of weights of a standalone object: a header, then the blob. */
-static bool weights_file(const struct standalone *s, void **weights, size_t *length)
+static bool weights_file(const struct object_program *p, void **weights, size_t *length)
 {
-    struct object_weights header = {OBJECT_WEIGHTS_MAGIC, s->p.constants.length, s->p.weights_checksum};
-    size_t size = OBJECT_WEIGHTS_HEADER + s->p.constants.length;
+    struct object_weights header = {OBJECT_WEIGHTS_MAGIC, p->constants.length, p->weights_checksum};
+    size_t size = OBJECT_WEIGHTS_HEADER + p->constants.length;
     char *bytes = calloc(1, size);
 
     if (!bytes)
         return false;
     memcpy(bytes, &header, sizeof header);
-    memcpy(bytes + OBJECT_WEIGHTS_HEADER, s->p.constants.bytes, s->p.constants.length);
+    memcpy(bytes + OBJECT_WEIGHTS_HEADER, p->constants.bytes, p->constants.length);
     *weights = bytes;
     *length = size;
     return true;
@@ -274,27 +281,30 @@ static bool weights_file(const struct standalone *s, void **weights, size_t *len
 static bool standalone_create(struct compilation *c, enum object_kind kind, bool shared, void **bytes, size_t *length,
                               void **weights, size_t *weights_length)
 {
-    struct standalone s = {.c = c, .p = {.prefix = c->prefix, .producer = "webnnc " WEBNN_VERSION, .shared = shared}};
-    struct level_kernels kernels[OBJECT_LEVELS_MAX] = {{0}};
     struct object_level levels[OBJECT_LEVELS_MAX] = {{0}};
-    bool ok = describe_ports(c, &s.p) && gather_constants(&s) && levels_create(c, kernels);
+    struct object_program p = {.prefix = c->prefix,
+                               .producer = "webnnc " WEBNN_VERSION,
+                               .shared = shared,
+                               .level_count = c->level_count,
+                               .levels = levels,
+                               .size_count = c->size_count,
+                               .sizes = c->sizes,
+                               .table = &c->parts.table};
+    bool ok = (c->size_count || standalone_add(c, 0)) && describe_ports(c, &p);
+    char *blob = ok ? make_blob(&c->parts) : NULL;
 
-    for (uint32_t l = 0; ok && l < c->level_count; l++)
-        levels[l] = (struct object_level){.target = &c->levels[l], .kernels = kernels[l].schedules};
-    s.p.kernel_count = kernels[0].count;
-    s.p.level_count = ok ? c->level_count : 0;
-    s.p.levels = levels;
-
-    if (ok && c->options->weights && s.p.constants.length) { /* else there is nothing to put into a file */
-        s.p.weights_path = c->options->weights;
-        s.p.weights_checksum = serialized_checksum(s.p.constants.bytes, s.p.constants.length);
-        ok = weights_file(&s, weights, weights_length);
+    p.constants = (struct object_data){blob, (size_t)c->parts.total};
+    for (uint32_t l = 0; l < c->level_count; l++)
+        levels[l].target = &c->levels[l];
+    if (blob && c->options->weights && p.constants.length) { /* else there is nothing to put into a file */
+        p.weights_path = c->options->weights;
+        p.weights_checksum = serialized_checksum(p.constants.bytes, p.constants.length);
+        ok = weights_file(&p, weights, weights_length);
     }
-    c->workspace = object_workspace(&s.p);
+    c->workspace = object_workspace(&p);
     c->weights_bytes = *weights ? *weights_length : 0;
-    ok = ok ? write_object(c, &s.p, kind, bytes, length) : complain("out of memory");
-    levels_free(c, kernels);
-    free(s.blob);
+    ok = ok && blob ? write_object(c, &p, kind, bytes, length) : complain("out of memory");
+    free(blob);
     return ok;
 }
 
@@ -407,7 +417,7 @@ static bool library_create_object(struct compilation *c, enum object_kind kind, 
     l.functions = arena_array(&c->arena, c->program.step_count + 1u, sizeof *l.functions);
     l.p.level_count = c->level_count;
     l.p.levels = l.levels;
-    bool ok = (l.functions && describe_ports(c, &l.p) && levels_create(c, l.kernels)) || error_out_of_memory(&e);
+    bool ok = (l.functions && describe_ports(c, &l.p) && levels_create(c, &c->program, l.kernels)) || error_out_of_memory(&e);
     for (uint32_t i = 0, kernel = 0; ok && i < c->program.step_count; i++)
         if (c->program.steps[i].kind == STEP_KERNEL)
             l.functions[kernel++] = c->program.steps[i].kernel; /* one entry each; their code is shared all the same */

@@ -48,6 +48,17 @@ static bool take_engine(struct option_call *c)
     return !strcmp(c->value, "cpu");
 }
 
+/* A number fixes a dimension; other texts say which sizes functions take. */
+static bool take_dim(struct option_call *c)
+{
+    struct options *o = c->options;
+    const char *equals = strchr(c->value, '='), *sizes = equals ? equals + 1 : "";
+    const bool listed = strpbrk(sizes, "+?") || strstr(sizes, "..") || (strchr(sizes, ',') && !strchr(sizes, '='));
+
+    c->member = listed ? (void *)&o->sizes : (void *)&o->model;
+    return listed ? option_named_pair(c) : option_dim(c);
+}
+
 #define AT(field) .member = offsetof(struct options, field)
 static const struct option_row rows[] = {
     {.help = "Output"},
@@ -72,12 +83,13 @@ static const struct option_row rows[] = {
     {"legal-names", 0, NULL, "webnn: change names that other readers of the format do not take", option_flag,
      AT(text.legal_names)},
     {.help = "Model"},
+    {"dim", 0, "NAME=N",
+     OPTION_DIM_HELP
+     ".  NAME=1,4 or NAME=1..512 lists sizes, and NAME=? is 1..512: the object's functions "
+     "take the size, in any combination with those of other names.  NAME=past+sequence is a sum of these, which "
+     "they do not take",
+     .take = take_dim},
     OPTION_MODEL_ROWS(offsetof(struct options, model), "model-weights"),
-    {"sizes", 0, "NAME=N[,N ...]",
-     "compile for each of these sizes (or 1..8) of a dimension that the model leaves open: the object's functions take the "
-     "size, and its weights are there once; given for several names, the first sizes go together, then the second ones; with "
-     "--library none",
-     option_named_pair, AT(sizes), .wants = "NAME=N,N,..."},
     {.help = "Target"},
     {"target", 0, "TRIPLE",
      "x86_64-linux-gnu, aarch64-linux-gnu, riscv64-linux-gnu, wasm32 or any other little-endian target that LLVM has (default: "
@@ -198,12 +210,11 @@ static bool check(struct options *o)
     if (!makes_code(o->emit) && (o->header || o->weights))
         return complain("--%s goes with code, not with --emit %s", o->header ? "header" : "weights", kinds[o->emit]);
     if (o->sizes.count && (!makes_code(o->emit) || o->emit == EMIT_EXE || o->emit == EMIT_WASM))
-        return complain(
-            "--sizes goes with objects and shared objects, whose functions take them, not with --emit %s; --dim fixes "
-            "a dimension",
-            kinds[o->emit]);
+        return complain("--dim: objects and shared objects have functions that take sizes, with --emit %s each dimension has "
+                        "one (--dim NAME=N)",
+                        kinds[o->emit]);
     if (o->sizes.count && o->library == LIBRARY_ONEDNN)
-        return complain("--sizes goes with --library none: oneDNN's primitives are made for one size; --dim fixes a dimension");
+        return complain("--dim: sizes that functions take go with --library none: oneDNN's primitives are made for one size");
     if (o->library == LIBRARY_ONEDNN && o->triple && !makes_code(o->emit) && o->emit != EMIT_DOT)
         return complain("--library goes with code");
     return true;

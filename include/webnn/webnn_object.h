@@ -46,7 +46,7 @@ extern "C" {
  */
 #define WEBNN_OBJECT_VERSION 2
 /** The version of objects whose functions take sizes: their description is a struct webnn_object_sizes. */
-#define WEBNN_OBJECT_SIZES_VERSION 3
+#define WEBNN_OBJECT_SIZES_VERSION 4
 
 /** "WNNO" in the byte order of the target, the first member, to detect other data. */
 #define WEBNN_OBJECT_MAGIC 0x4F4E4E57u
@@ -157,13 +157,19 @@ struct webnn_object {
     webnn_object_function set_weights, load_weights; /**< NULL unless the object needs weights and has no model */
 };
 
-/** Holds the description of an object for several sizes: a dimension that differs is 0 in shapes, and bytes are 0 then. */
+/** Describes a size that each function takes before the tensors. */
+struct webnn_object_size {
+    const char *name;       /**< the model's, of a dimension */
+    uint32_t count;         /**< values that it may have, whatever the other sizes are */
+    const uint32_t *values; /**< these, ascending */
+};
+
+/** Holds the description of an object that takes sizes: a dimension that depends on them is 0 in shapes, and bytes are 0 then.
+ */
 struct webnn_object_sizes {
     struct webnn_object object;
-    uint32_t size_count;      /**< sizes that each function takes before the tensors */
-    uint32_t variant_count;   /**< combinations of them that the object has code for */
-    const char *const *names; /**< of sizes: the model's */
-    const uint32_t *sizes;    /**< variant_count times size_count numbers */
+    uint32_t size_count;
+    const struct webnn_object_size *sizes; /**< in the order of the arguments */
 };
 
 #ifdef __cplusplus

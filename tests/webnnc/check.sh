@@ -481,26 +481,36 @@ check_levels() {
     done
 }
 
-# Several sizes in one object: one code, weights once, in the object and in a file.
+# Objects that take sizes: one code, weights once, in the object and in a file, and the library's bits at every size.
 check_sizes() {
-    local apart
-    passes "$webnnc" "$shapes" -o one.o --header one.h --library none --cpu native --dim batch=1
-    passes "$webnnc" "$shapes" -o four.o --header four.h --library none --cpu native --dim batch=4
+    local apart isa=baseline cpu=x86-64 decoder=$shared/bench/decoder_tiny/decoder_tiny_q4.onnx check=$build/bin/test-webnnc-sizes
+    grep -qw avx2 /proc/cpuinfo && isa=avx2 cpu=x86-64,x86-64-v3
+    passes "$webnnc" "$shapes" -o one.so --cc "$cc" --cpu $cpu --dim batch=7..7 --weights one.bin
+    passes "$check" ./one.so "$shapes/model.onnx" no-library,isa=$isa
     for apart in "" "--weights any.bin"; do
-        passes "$webnnc" "$shapes" -o any.o --header any.h --sizes batch=1,4 $apart
-        passes cc -O2 -I. -I"$source/include" "$source/tests/webnnc/sizes.c" any.o one.o four.o -lm -o sizes
-        passes ./sizes
+        passes "$webnnc" "$shapes" -o any.so --header any.h --cc "$cc" --cpu $cpu --dim batch=1..9,20 $apart
+        passes "$check" ./any.so "$shapes/model.onnx" no-library,isa=$isa
     done
-    [ "$(stat -c %s any.bin)" -lt 20000 ] || fail "weights are there more than once"
-    passes "$webnnc" "$shapes" -o any.so --cpu native --sizes batch=1,4
+    [ "$(stat -c %s any.bin)" -eq "$(stat -c %s one.bin)" ] || fail "weights are there more than once"
     refuses 1 "was compiled for several sizes" "$build/bin/webnn-run" any.so --random 1
-    refuses 2 "oneDNN's primitives are made for one size" "$webnnc" "$shapes" -o x.o --sizes batch=1,2 --library onednn
-    refuses 2 "not with --emit exe; --dim fixes" "$webnnc" "$shapes" -o x --sizes batch=1,2
-    refuses 1 "the same sizes are given twice" "$webnnc" "$shapes" -o x.o --sizes batch=2,2
-    refuses 1 "has too many elements" "$webnnc" "$shapes" -o x.o --library none --sizes batch=1,2147483647
-    refuses 1 "it takes up to 64 numbers" "$webnnc" "$shapes" -o x.o --sizes batch=1,x
-    refuses 1 "2 sizes for 'batch', and 3 for another" "$webnnc" "$shapes" -o x.o --sizes other=1,2,3 --sizes batch=1,2
-    refuses 2 "--sizes takes NAME=N,N,..." "$webnnc" "$shapes" -o x.o --sizes batch
+    printf '#include "any.h"\nint main(void) { return any_image_elements(4) != 2304 || any_image_elements(20) != 11520 ||
+        any_image_elements(10) || any_image_elements(0) || *any_status_text(6) != 0x74; }\n' >elements.c
+    passes cc -I. elements.c -o elements
+    passes ./elements
+    if [ -f "$decoder" ]; then
+        passes "$webnnc" "$decoder" -o decoder.so --cc "$cc" --cpu $cpu --dim past=1..20 --dim sequence=1..18 --dim total=past+sequence
+        passes "$check" ./decoder.so "$decoder" no-library,isa=$isa total
+    fi
+    passes "$webnnc" "$shapes" -o any.o --dim batch=?
+    refuses 2 "oneDNN's primitives are made for one size" "$webnnc" "$shapes" -o x.o --dim batch=1,2 --library onednn
+    refuses 2 "with --emit exe each dimension has one" "$webnnc" "$shapes" -o x --dim batch=1,2
+    refuses 1 "sizes that functions take ascend, from 1" "$webnnc" "$shapes" -o x.o --dim batch=2,2
+    refuses 1 "batch=2147483647: " "$webnnc" "$shapes" -o x.o --library none --dim batch=1,2147483647
+    refuses 1 "it takes a number, or up to 16384" "$webnnc" "$shapes" -o x.o --dim batch=1,x
+    refuses 1 "20000 combinations of sizes" "$webnnc" "$shapes" -o x.o --dim other=1..10000 --dim batch=1,2
+    refuses 1 "no size is given for 'x' before it" "$webnnc" "$shapes" -o x.o --dim other=1,2 --dim batch=x+1
+    refuses 1 "--dim is given twice for 'batch'" "$webnnc" "$shapes" -o x.o --dim batch=1,2 --dim batch=1,2
+    refuses 1 "no dimension of an input is called 'other'" "$webnnc" "$shapes" -o x.o --dim other=1,2
 }
 
 # A shared object as a program finds it that knows nothing of the model: dlopen, the description, its functions.

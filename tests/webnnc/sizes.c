@@ -1,50 +1,151 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A program around an object for several sizes (any.o) and objects for one of them each (one.o, four.o): it computes what they
- * do, refuses other sizes, and says which it has.
+ * sizes OBJECT.so MODEL.onnx ISA [SUM]: an object that takes sizes computes to the bit what the library does without oneDNN, at
+ * each combination of sizes, and refuses others.  SUM is a dimension of the model that is the sum of the sizes.
  */
-#include <math.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "any.h"
-#include "four.h"
-#include "one.h"
+#include "frontend/readers/model.h"
 #include "webnn/webnn_object.h"
 
-enum { PICTURE = one_image_elements, CLASSES = one_probabilities_elements };
+enum { ARGUMENTS = 24, SIZES = 4 };
 
-static int differs(const float *got, const float *wanted, int count)
+static const struct webnn_object_sizes *object_of(const char *path)
 {
-    float largest = 0, difference = 0;
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const struct webnn_object_sizes *o = library ? dlsym(library, WEBNN_OBJECT_SYMBOL) : NULL;
 
-    for (int i = 0; i < count; i++) {
-        largest = fmaxf(largest, fabsf(wanted[i]));
-        difference = fmaxf(difference, fabsf(got[i] - wanted[i]));
-    }
-    return !(difference <= 1e-4f * largest); /* the models' README */
+    if (!o || o->object.version != WEBNN_OBJECT_SIZES_VERSION)
+        exit(fprintf(stderr, "%s\n", library ? "another version" : dlerror()));
+    return o;
 }
 
-int main(void)
+/* Calls run, or with a workspace run_with: all arguments are words of the calling convention, and those after them ignored. */
+static int run(const struct webnn_object_sizes *o, void *workspace, const uint32_t *sizes, void *const *tensors)
 {
-    extern const struct webnn_object_sizes any_sizes __asm__("any_object");
-    static float images[4 * PICTURE], got[4 * CLASSES], wanted[4 * CLASSES];
-    void *workspace = malloc(any_workspace_size(1));
-    int wrong = any_image_elements(4) != 4 * PICTURE || any_probabilities_elements(1) != CLASSES || any_image_elements(3);
+    typedef int words(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t,
+                      uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
+    uintptr_t a[ARGUMENTS] = {(uintptr_t)workspace};
+    uint32_t n = workspace ? 2 : 0;
 
-    for (int i = 0; i < 4 * PICTURE; i++)
-        images[i] = (float)(i * 7919 % 1009) / 512 - 1;
-    wrong |= (any_run(4, images, got) || four_run(images, wanted) || differs(got, wanted, 4 * CLASSES)) << 1;
-    wrong |= (any_run_with(workspace, NULL, 1, images, got) || one_run(images, wanted) || differs(got, wanted, CLASSES)) << 2;
-    wrong |= (any_run(3, images, got) != WEBNN_OBJECT_BAD_SIZE || any_run(1, images, NULL) != WEBNN_OBJECT_BAD_ARGUMENT) << 3;
-    wrong |= (any_sizes.object.version != WEBNN_OBJECT_SIZES_VERSION || any_sizes.size_count != 1 ||
-              any_sizes.variant_count != 2 || strcmp(any_sizes.names[0], "batch") != 0 || any_sizes.sizes[1] != 4 ||
-              any_sizes.object.inputs[0].shape[0] || any_sizes.object.inputs[0].shape[2] != 24)
-             << 4;
-    wrong |= (strcmp(any_status_text(WEBNN_OBJECT_BAD_SIZE), webnn_object_status_text(6)) != 0) << 5;
+    for (uint32_t i = 0; i < o->size_count; i++)
+        a[n++] = sizes[i];
+    for (uint32_t i = 0; i < o->object.input_count + o->object.output_count; i++)
+        a[n++] = (uintptr_t)tensors[i];
+    return ((words *)(workspace ? o->object.run_with : o->object.run))(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8],
+                                                                       a[9], a[10], a[11], a[12], a[13], a[14], a[15]);
+}
+
+/* Fills an input with small numbers of its type. */
+static void fill(void *data, const WNNOperandDescriptor *d, size_t elements)
+{
+    for (size_t i = 0; i < elements; i++)
+        if (d->dataType == WNNOperandDataType_Int64)
+            ((int64_t *)data)[i] = (int64_t)(i * 7 % 5 + 1);
+        else
+            ((float *)data)[i] = (float)(i * 7919 % 1009) / 512 - 1;
+}
+
+static size_t bytes_of(const WNNOperandDescriptor *d)
+{
+    size_t bytes = d->dataType == WNNOperandDataType_Int64 ? 8 : 4;
+
+    for (size_t i = 0; i < d->rank; i++)
+        bytes *= d->shape[i];
+    return bytes;
+}
+
+/* Returns whether the object gives what the graph gives at these sizes. */
+static int same(const struct webnn_object_sizes *o, WNNGraph graph, const uint32_t *sizes)
+{
+    const uint32_t inputs = o->object.input_count, count = inputs + o->object.output_count;
+    WNNNamedBuffer buffers[ARGUMENTS];
+    void *tensors[ARGUMENTS], *workspace = malloc(((size_t (*)(uint32_t))o->object.workspace_size)(1));
+
+    for (uint32_t i = 0; i < count; i++) {
+        WNNNamedOperandDescriptor d;
+
+        if (i < inputs ? wnnGraphGetInput(graph, i, &d) : wnnGraphGetOutput(graph, i - inputs, &d))
+            return 0;
+        const size_t bytes = bytes_of(&d.descriptor);
+        buffers[i] = (WNNNamedBuffer){d.name, calloc(1, bytes), bytes};
+        tensors[i] = i < inputs ? buffers[i].data : calloc(1, bytes);
+        if (i < inputs)
+            fill(buffers[i].data, &d.descriptor, bytes / (d.descriptor.dataType == WNNOperandDataType_Int64 ? 8 : 4));
+    }
+    int ok = !wnnGraphCompute(graph, inputs, buffers, count - inputs, buffers + inputs) && !run(o, workspace, sizes, tensors);
+    for (uint32_t i = 0; i < count; i++) {
+        ok &= !memcmp(tensors[i], buffers[i].data, buffers[i].byteLength);
+        if (i >= inputs)
+            free(tensors[i]);
+        free(buffers[i].data);
+    }
     free(workspace);
-    if (wrong)
-        printf("wrong: 0x%x\n", (unsigned)wrong);
-    return wrong;
+    return ok;
+}
+
+/* Returns whether sizes that the object does not have are refused, and pointers that are NULL. */
+static int refuses(const struct webnn_object_sizes *o)
+{
+    void *tensors[ARGUMENTS] = {NULL};
+    uint32_t sizes[SIZES], i = 0;
+    int ok = 1;
+
+    for (i = 0; i < o->size_count; i++)
+        sizes[i] = o->sizes[i].values[0];
+    ok &= run(o, NULL, sizes, tensors) == WEBNN_OBJECT_BAD_ARGUMENT;
+    for (i = 0; i < ARGUMENTS; i++)
+        tensors[i] = tensors;
+    for (i = 0; i < o->size_count; i++) {
+        const uint32_t wrong[] = {0, o->sizes[i].values[o->sizes[i].count - 1] + 1, UINT32_MAX};
+        for (uint32_t k = 0; k < 3; k++) {
+            sizes[i] = wrong[k];
+            ok &= run(o, NULL, sizes, tensors) == WEBNN_OBJECT_BAD_SIZE;
+        }
+        sizes[i] = o->sizes[i].values[0];
+    }
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
+    const struct webnn_object_sizes *o = object_of(argv[1]);
+    WNNNamedSize named[SIZES + 1];
+    WNNContext context;
+    struct model model;
+    struct error e = {0};
+    uint32_t sizes[SIZES], count = 1, wrong = !refuses(o);
+    WNNGraph graph = NULL, variant = NULL;
+
+    options.threadCount = 1;
+    options.debug = (WNNStringView){argv[3], strlen(argv[3])};
+    if (wnnCreateContext(&options, &context) ||
+        !model_read(context, argv[2], &(struct model_options){.named = true}, &model, &e) || model_build(&model, &graph, &e))
+        return fprintf(stderr, "%s\n", e.message);
+    for (uint32_t i = 0; i < o->size_count; i++)
+        count *= o->sizes[i].count;
+    for (uint32_t id = count; id-- > 0;) { /* in webnnc's order, which plans learn from */
+        uint32_t sum = 0, rest = id;
+
+        for (uint32_t i = o->size_count; i-- > 0; rest /= o->sizes[i].count) {
+            sizes[i] = o->sizes[i].values[rest % o->sizes[i].count];
+            named[i] = (WNNNamedSize){{o->sizes[i].name, strlen(o->sizes[i].name)}, sizes[i]};
+            sum += sizes[i];
+        }
+        named[o->size_count] = (WNNNamedSize){{argv[argc - 1], strlen(argv[argc - 1])}, sum};
+        if (wnnGraphGetVariant(graph, o->size_count + (argc > 4), named, &variant) || !same(o, variant, sizes)) {
+            fprintf(stderr, "at %u, %u: differs\n", sizes[0], sizes[o->size_count - 1]);
+            wrong++;
+        }
+        wnnGraphRelease(variant);
+    }
+    printf("%u combinations\n", count);
+    wnnGraphRelease(graph);
+    model_free(&model);
+    wnnContextRelease(context);
+    return wrong != 0;
 }

@@ -205,13 +205,15 @@ static bool make_object(WNNContext context, struct graph *g, uint32_t t, const c
     size_t length, weights_length;
     char name[256];
     const char *needs;
+    struct error e = {0};
 
     c.options = &options;
     c.context = context;
     c.prefix = "test";
     c.graph = g;
     objects++;
-    if (!compile_program(&c) || !object_bytes_create(&c, OBJECT_CODE, false, &bytes, &length, &weights, &weights_length)) {
+    if (!compile_program(&c, g, &e) ||
+        !object_bytes_create(&c, OBJECT_CODE, false, &bytes, &length, &weights, &weights_length)) {
         needs = "what failed";
     } else {
         needs = memcmp(bytes, "\177ELF", 4) ? wasm_needs(bytes, length, name, sizeof name)
@@ -225,6 +227,7 @@ static bool make_object(WNNContext context, struct graph *g, uint32_t t, const c
     free(bytes);
     free(weights);
     program_free(&c.program);
+    standalone_free(&c);
     arena_free(&c.arena);
     return !needs;
 }

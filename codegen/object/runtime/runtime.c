@@ -23,15 +23,18 @@
 
 extern const uint32_t level_count, level_masks[][4]; /* bits that CPUID and XGETBV must show */
 extern const uint32_t input_count, binding_count, size_count, variant_count;
-extern const uint32_t variant_sizes[]; /* of each variant, size_count */
-extern const char code[];              /* code.h */
-extern const uint32_t code_starts[];   /* of each level, of its variants */
+extern const uint32_t size_counts[], size_values[]; /* of each size, the values that it may have */
+extern const char code[];                           /* code.h */
+extern const struct code_class classes[];
+extern const uint32_t places[]; /* of each level, of its variants: row + a class << CODE_ROW */
 extern const kernel_function kernels[];
-extern const int64_t numbers[]; /* of kernels */
+extern const int64_t numbers[]; /* of kernels; with sizes: of what gives values */
+extern const char tables[];
 extern const bool has_wide, has_copies, has_loops, has_files;
 extern const uint32_t base_bits, base_mask;
-extern const size_t fixed_bytes, arena_bytes, thread_bytes; /* of the workspace: all but scratch; the arena; each thread's */
-extern const char *const embedded;                          /* constants in the object, or NULL */
+/* Of the workspace: all but scratch; the arena, and with sizes the values and numbers after it; each thread's. */
+extern const size_t fixed_bytes, arena_bytes, expanded_bytes, thread_bytes;
+extern const char *const embedded; /* constants in the object, or NULL */
 extern const size_t constants_bytes;
 extern const char *const weights_path;
 extern const uint64_t weights_header[3];
@@ -141,12 +144,13 @@ SMALL void copy(char *to, const char *from, size_t bytes)
 
 #define WIDTH (has_wide ? 8 : 4) /* of a number, in bytes */
 
-SMALL int64_t number(const char **at)
+SMALL int64_t number(const char **at, const int64_t *values)
 {
     const void *p = *at;
+    const int64_t word = has_wide ? *(const int64_t *)p : *(const int32_t *)p;
 
     *at += WIDTH;
-    return has_wide ? *(const int64_t *)p : *(const int32_t *)p;
+    return !size_count ? word : word & 1 ? values[word >> 1] : word >> 1;
 }
 
 SMALL char *address(char *const *bases, int64_t place)
@@ -155,37 +159,39 @@ SMALL char *address(char *const *bases, int64_t place)
 }
 
 /* bases: the arena, the constants, inputs, outputs, and space for the tensors of a step. */
-SMALL void compute(const char *at, char **bases, const struct webnn_object_parallel *parallel)
+SMALL void compute(const char *at, const int64_t *values, const int64_t *all_numbers, char **bases,
+                   const struct webnn_object_parallel *parallel)
 {
     char **tensors = bases + 2 + binding_count, *flag = NULL;
     const char *begin = at, *end = at;
     intptr_t i = 0, iterations = 0;
 
     for (;;) {
-        const int64_t step = number(&at), value = step >> CODE_VALUE;
+        const int64_t step = number(&at, values), value = step >> CODE_VALUE;
         const uint32_t op = step & 7, count = step >> 3 & 127;
         for (uint32_t t = 0; t < count; t++) {
-            const int64_t place = number(&at);
+            const int64_t place = number(&at, values);
             char *tensor = address(bases, place);
             if (has_loops && place & CODE_MOVES)
-                tensor += (intptr_t)number(&at) * i;
+                tensor += (intptr_t)number(&at, values) * i;
             if (has_loops && place & CODE_FIRST) {
-                char *first = address(bases, number(&at));
+                char *first = address(bases, number(&at, values));
                 tensor = i ? tensor : first;
             }
             tensors[t] = tensor;
         }
         if (op == CODE_KERNEL) {
-            const int64_t *own = numbers + number(&at);
-            struct job job = {kernels[value >> CODE_PARTS], (void *const *)tensors, own, bases[0] + arena_bytes,
-                              (size_t)number(&at)};
-            dispatch(&job, value & ((1 << CODE_PARTS) - 1), parallel);
+            const uint32_t parts = (uint32_t)number(&at, values);
+            const int64_t *own = all_numbers + number(&at, values);
+            struct job job = {kernels[value], (void *const *)tensors, own, bases[0] + arena_bytes + expanded_bytes,
+                              (size_t)number(&at, values)};
+            dispatch(&job, parts, parallel);
         } else if (has_copies && op == CODE_COPY) {
-            copy(tensors[1], tensors[0], (size_t)number(&at));
+            copy(tensors[1], tensors[0], (size_t)number(&at, values));
         } else if (has_loops && op >= CODE_LOOP) {
             if (op == CODE_LOOP) {
                 flag = count ? tensors[0] : NULL;
-                iterations = (intptr_t)number(&at);
+                iterations = (intptr_t)number(&at, values);
                 begin = at;
                 end = at + value * WIDTH;
                 i = -1;
@@ -200,6 +206,59 @@ SMALL void compute(const char *at, char **bases, const struct webnn_object_paral
             return;
         }
     }
+}
+
+/* ---- sizes ---- */
+
+/* Finds the number of a combination of sizes.  Returns false if the object was not made for it. */
+SMALL bool find_variant(const uint32_t *sizes, uint32_t *variant)
+{
+    const uint32_t *values = size_values;
+
+    for (uint32_t i = 0; i < size_count; i++) {
+        uint32_t first = 0, end = size_counts[i];
+        while (first < end) {
+            const uint32_t middle = (first + end) / 2;
+            if (values[middle] < sizes[i])
+                first = middle + 1;
+            else
+                end = middle;
+        }
+        if (first == size_counts[i] || values[first] != sizes[i])
+            return false;
+        *variant = *variant * size_counts[i] + first;
+        values += size_counts[i];
+    }
+    return true;
+}
+
+/* Returns the number that a table has for a row. */
+SMALL int64_t entry(int64_t where, uint32_t row)
+{
+    const void *table = tables + (where >> CODE_WIDTH);
+
+    switch (where & ((1 << CODE_WIDTH) - 1)) {
+    case 0:
+        return ((const uint8_t *)table)[row];
+    case 1:
+        return ((const uint16_t *)table)[row];
+    case 2:
+        return ((const uint32_t *)table)[row];
+    default:
+        return ((const int64_t *)table)[row];
+    }
+}
+
+/* Computes the values and the kernels' numbers of a class. */
+SMALL void expand(const struct code_class *c, uint32_t row, int64_t *values)
+{
+    const int64_t *from = numbers + c->numbers;
+    const char *at = code + (c->code + c->code_count) * WIDTH;
+
+    for (uint32_t i = 0; i < c->value_count; i++, from += 3)
+        values[i] = from[0] + from[1] * entry(from[2], row);
+    for (uint32_t i = 0; i < c->number_count; i++)
+        values[c->value_count + i] = number(&at, values);
 }
 
 /* ---- weights from a file ---- */
@@ -278,20 +337,20 @@ int run_in(char *workspace, const struct webnn_object_parallel *parallel, const 
 
     if (!workspace || is_missing(bases))
         return WEBNN_OBJECT_BAD_ARGUMENT;
-    for (uint32_t i = 0; size_count && i < size_count;) {
-        if (variant == variant_count)
-            return WEBNN_OBJECT_BAD_SIZE;
-        const bool same = sizes[i] == variant_sizes[variant * size_count + i];
-        i = same ? i + 1 : 0;
-        variant += !same;
-    }
+    if (!find_variant(sizes, &variant))
+        return WEBNN_OBJECT_BAD_SIZE;
     bases[0] = workspace + (-(uintptr_t)workspace & 63);
     if (constants_bytes) {
         bases[1] = (char *)find_constants();
         if (!bases[1])
             return WEBNN_OBJECT_BAD_WEIGHTS;
     }
-    compute(code + code_starts[level() * variant_count + variant] * WIDTH, bases, parallel);
+    const uint32_t place = places[level() * variant_count + variant];
+    const struct code_class *c = &classes[place >> CODE_ROW];
+    int64_t *values = (int64_t *)(bases[0] + arena_bytes);
+    if (size_count)
+        expand(c, place & ((1 << CODE_ROW) - 1), values);
+    compute(code + c->code * WIDTH, values, size_count ? values + c->value_count : numbers + c->numbers, bases, parallel);
     return WEBNN_OBJECT_OK;
 }
 

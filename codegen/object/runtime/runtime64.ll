@@ -1,3 +1,4 @@
+%struct.code_class = type { i32, i32, i32, i32, i32 }
 %struct.webnn_rt_program = type { i32, i32, ptr, ptr, i64, ptr, i64 }
 %struct.job = type { ptr, ptr, ptr, ptr, i64 }
 %struct.webnn_object_parallel = type { i32, ptr, ptr }
@@ -86,441 +87,797 @@ define i32 @run_in(ptr %0, ptr %1, ptr %2, ptr %3) minsize optsize {
   %6 = icmp ne ptr %0, null
   br i1 %6, label %7, label %.critedge
 7:
-  %.0149 = phi i32 [ %17, %16 ], [ 0, %4 ]
+  %.0283 = phi i32 [ %17, %16 ], [ 0, %4 ]
   %8 = load i32, ptr @binding_count
-  %9 = icmp ult i32 %.0149, %8
+  %9 = icmp ult i32 %.0283, %8
   br i1 %9, label %10, label %18
 10:
-  %11 = add i32 2, %.0149
+  %11 = add i32 2, %.0283
   %12 = zext i32 %11 to i64
   %13 = getelementptr inbounds ptr, ptr %3, i64 %12
   %14 = load ptr, ptr %13
   %15 = icmp ne ptr %14, null
   br i1 %15, label %16, label %.critedge
 16:
-  %17 = add i32 %.0149, 1
+  %17 = add i32 %.0283, 1
   br label %7
 18:
-  %.0143 = phi i32 [ %41, %25 ], [ 0, %7 ]
-  %.0142 = phi i32 [ %38, %25 ], [ 0, %7 ]
+  %.0336 = phi i32 [ %49, %47 ], [ 0, %7 ]
+  %.0295 = phi ptr [ %51, %47 ], [ @size_values, %7 ]
+  %.0294 = phi i32 [ %52, %47 ], [ 0, %7 ]
   %19 = load i32, ptr @size_count
-  %20 = icmp ne i32 %19, 0
-  %21 = icmp ult i32 %.0142, %19
-  %spec.select = select i1 %20, i1 %21, i1 false
-  br i1 %spec.select, label %22, label %42
-22:
-  %23 = load i32, ptr @variant_count
-  %24 = icmp eq i32 %.0143, %23
-  br i1 %24, label %.critedge, label %25
+  %20 = icmp ult i32 %.0294, %19
+  br i1 %20, label %21, label %53
+21:
+  %22 = zext i32 %.0294 to i64
+  %23 = getelementptr inbounds [0 x i32], ptr @size_counts, i64 0, i64 %22
+  %24 = load i32, ptr %23
+  br label %25
 25:
-  %26 = zext i32 %.0142 to i64
-  %27 = getelementptr inbounds i32, ptr %2, i64 %26
-  %28 = load i32, ptr %27
-  %29 = load i32, ptr @size_count
-  %30 = mul i32 %.0143, %29
-  %31 = add i32 %30, %.0142
-  %32 = zext i32 %31 to i64
-  %33 = getelementptr inbounds [0 x i32], ptr @variant_sizes, i64 0, i64 %32
+  %.0292 = phi i32 [ 0, %21 ], [ %.1293, %27 ]
+  %.0290 = phi i32 [ %24, %21 ], [ %.1291, %27 ]
+  %26 = icmp ult i32 %.0292, %.0290
+  br i1 %26, label %27, label %37
+27:
+  %28 = add i32 %.0292, %.0290
+  %29 = udiv i32 %28, 2
+  %30 = zext i32 %29 to i64
+  %31 = getelementptr inbounds i32, ptr %.0295, i64 %30
+  %32 = load i32, ptr %31
+  %33 = getelementptr inbounds i32, ptr %2, i64 %22
   %34 = load i32, ptr %33
-  %35 = icmp eq i32 %28, %34
-  %36 = zext i1 %35 to i8
-  %37 = add i32 %.0142, 1
-  %38 = select i1 %35, i32 %37, i32 0
-  %39 = xor i1 %35, true
-  %40 = zext i1 %39 to i32
-  %41 = add i32 %.0143, %40
+  %35 = icmp ult i32 %32, %34
+  %36 = add i32 %29, 1
+  %.1293 = select i1 %35, i32 %36, i32 %.0292
+  %.1291 = select i1 %35, i32 %.0290, i32 %29
+  br label %25
+37:
+  %38 = load i32, ptr %23
+  %39 = icmp eq i32 %.0292, %38
+  br i1 %39, label %.critedge, label %40
+40:
+  %41 = zext i32 %.0292 to i64
+  %42 = getelementptr inbounds i32, ptr %.0295, i64 %41
+  %43 = load i32, ptr %42
+  %44 = getelementptr inbounds i32, ptr %2, i64 %22
+  %45 = load i32, ptr %44
+  %46 = icmp ne i32 %43, %45
+  br i1 %46, label %.critedge, label %47
+47:
+  %48 = mul i32 %.0336, %38
+  %49 = add i32 %48, %.0292
+  %50 = zext i32 %38 to i64
+  %51 = getelementptr inbounds i32, ptr %.0295, i64 %50
+  %52 = add i32 %.0294, 1
   br label %18
-42:
-  %43 = ptrtoint ptr %0 to i64
-  %44 = sub i64 0, %43
-  %45 = and i64 %44, 63
-  %46 = getelementptr inbounds i8, ptr %0, i64 %45
-  store ptr %46, ptr %3
-  %47 = load i64, ptr @constants_bytes
-  %48 = icmp ne i64 %47, 0
-  br i1 %48, label %49, label %67
-49:
-  %50 = load ptr, ptr @embedded
-  %51 = icmp ne ptr %50, null
-  br i1 %51, label %64, label %52
-52:
-  %53 = load atomic i64, ptr @weights acquire, align 8
-  %54 = inttoptr i64 %53 to ptr
-  %55 = load i8, ptr @has_files
-  %56 = trunc i8 %55 to i1
-  %.not = xor i1 %56, true
-  %57 = icmp ne ptr %54, null
-  %or.cond = select i1 %.not, i1 true, i1 %57
-  br i1 %or.cond, label %64, label %58
-58:
-  %59 = call i32 @load_weights(ptr null)
-  %60 = icmp eq i32 %59, 0
-  br i1 %60, label %61, label %64
-61:
-  %62 = load atomic i64, ptr @weights acquire, align 8
-  %63 = inttoptr i64 %62 to ptr
-  br label %64
-64:
-  %.0164 = phi ptr [ %50, %49 ], [ %63, %61 ], [ %54, %58 ], [ %54, %52 ]
-  %65 = getelementptr inbounds ptr, ptr %3, i64 1
-  store ptr %.0164, ptr %65
-  %66 = icmp ne ptr %.0164, null
-  br i1 %66, label %67, label %.critedge
-67:
-  %68 = load i32, ptr @level_count
-  %69 = icmp eq i32 %68, 1
-  br i1 %69, label %77, label %70
-70:
-  %71 = load atomic i32, ptr @levels_found monotonic, align 4
-  %72 = icmp ne i32 %71, 0
-  br i1 %72, label %75, label %73
-73:
-  %74 = call i32 @count_levels()
-  store atomic i32 %74, ptr @levels_found monotonic, align 4
+53:
+  %54 = ptrtoint ptr %0 to i64
+  %55 = sub i64 0, %54
+  %56 = and i64 %55, 63
+  %57 = getelementptr inbounds i8, ptr %0, i64 %56
+  store ptr %57, ptr %3
+  %58 = load i64, ptr @constants_bytes
+  %59 = icmp ne i64 %58, 0
+  br i1 %59, label %60, label %78
+60:
+  %61 = load ptr, ptr @embedded
+  %62 = icmp ne ptr %61, null
+  br i1 %62, label %75, label %63
+63:
+  %64 = load atomic i64, ptr @weights acquire, align 8
+  %65 = inttoptr i64 %64 to ptr
+  %66 = load i8, ptr @has_files
+  %67 = trunc i8 %66 to i1
+  %.not = xor i1 %67, true
+  %68 = icmp ne ptr %65, null
+  %or.cond = select i1 %.not, i1 true, i1 %68
+  br i1 %or.cond, label %75, label %69
+69:
+  %70 = call i32 @load_weights(ptr null)
+  %71 = icmp eq i32 %70, 0
+  br i1 %71, label %72, label %75
+72:
+  %73 = load atomic i64, ptr @weights acquire, align 8
+  %74 = inttoptr i64 %73 to ptr
   br label %75
 75:
-  %.0145 = phi i32 [ %71, %70 ], [ %74, %73 ]
-  %76 = sub i32 %.0145, 1
-  br label %77
-77:
-  %.0144 = phi i32 [ %76, %75 ], [ 0, %67 ]
-  %78 = load i32, ptr @variant_count
-  %79 = mul i32 %.0144, %78
-  %80 = add i32 %79, %.0143
-  %81 = zext i32 %80 to i64
-  %82 = getelementptr inbounds [0 x i32], ptr @code_starts, i64 0, i64 %81
-  %83 = load i32, ptr %82
-  %84 = load i8, ptr @has_wide
-  %85 = trunc i8 %84 to i1
-  %86 = select i1 %85, i32 8, i32 4
-  %87 = mul i32 %83, %86
-  %88 = zext i32 %87 to i64
-  %89 = getelementptr inbounds i8, ptr @code, i64 %88
-  %90 = getelementptr inbounds ptr, ptr %3, i64 2
-  %91 = load i32, ptr @binding_count
+  %.0303 = phi ptr [ %61, %60 ], [ %74, %72 ], [ %65, %69 ], [ %65, %63 ]
+  %76 = getelementptr inbounds ptr, ptr %3, i64 1
+  store ptr %.0303, ptr %76
+  %77 = icmp ne ptr %.0303, null
+  br i1 %77, label %78, label %.critedge
+78:
+  %79 = load i32, ptr @level_count
+  %80 = icmp eq i32 %79, 1
+  br i1 %80, label %88, label %81
+81:
+  %82 = load atomic i32, ptr @levels_found monotonic, align 4
+  %83 = icmp ne i32 %82, 0
+  br i1 %83, label %86, label %84
+84:
+  %85 = call i32 @count_levels()
+  store atomic i32 %85, ptr @levels_found monotonic, align 4
+  br label %86
+86:
+  %.0305 = phi i32 [ %82, %81 ], [ %85, %84 ]
+  %87 = sub i32 %.0305, 1
+  br label %88
+88:
+  %.0304 = phi i32 [ %87, %86 ], [ 0, %78 ]
+  %89 = load i32, ptr @variant_count
+  %90 = mul i32 %.0304, %89
+  %91 = add i32 %90, %.0336
   %92 = zext i32 %91 to i64
-  %93 = getelementptr inbounds ptr, ptr %90, i64 %92
-  br label %94
-94:
-  %.0191 = phi ptr [ %89, %77 ], [ %.6, %319 ]
-  %.0165 = phi i64 [ 0, %77 ], [ %.3168, %319 ]
-  %.0159 = phi i64 [ 0, %77 ], [ %.4, %319 ]
-  %.0155 = phi ptr [ %89, %77 ], [ %.3158, %319 ]
-  %.0150 = phi ptr [ %89, %77 ], [ %.3153, %319 ]
-  %.0146 = phi ptr [ null, %77 ], [ %.3, %319 ]
-  %95 = load i8, ptr @has_wide
-  %96 = trunc i8 %95 to i1
-  %97 = select i1 %96, i32 8, i32 4
-  %98 = sext i32 %97 to i64
-  %99 = getelementptr inbounds i8, ptr %.0191, i64 %98
-  br i1 %96, label %100, label %102
-100:
-  %101 = load i64, ptr %.0191
-  br label %105
-102:
-  %103 = load i32, ptr %.0191
-  %104 = sext i32 %103 to i64
-  br label %105
-105:
-  %106 = phi i64 [ %101, %100 ], [ %104, %102 ]
-  %107 = ashr i64 %106, 10
-  %108 = and i64 %106, 7
-  %109 = trunc i64 %108 to i32
-  %110 = ashr i64 %106, 3
-  %111 = and i64 %110, 127
-  %112 = trunc i64 %111 to i32
-  br label %113
-113:
-  %.1192 = phi ptr [ %99, %105 ], [ %.3194, %186 ]
-  %.0169 = phi i32 [ 0, %105 ], [ %189, %186 ]
-  %114 = icmp ult i32 %.0169, %112
-  br i1 %114, label %115, label %190
-115:
-  %116 = load i8, ptr @has_wide
-  %117 = trunc i8 %116 to i1
-  %118 = select i1 %117, i32 8, i32 4
-  %119 = sext i32 %118 to i64
-  %120 = getelementptr inbounds i8, ptr %.1192, i64 %119
-  br i1 %117, label %121, label %123
-121:
-  %122 = load i64, ptr %.1192
-  br label %126
+  %93 = getelementptr inbounds [0 x i32], ptr @places, i64 0, i64 %92
+  %94 = load i32, ptr %93
+  %95 = lshr i32 %94, 14
+  %96 = zext i32 %95 to i64
+  %97 = getelementptr inbounds [0 x %struct.code_class], ptr @classes, i64 0, i64 %96
+  %98 = load ptr, ptr %3
+  %99 = load i64, ptr @arena_bytes
+  %100 = getelementptr inbounds i8, ptr %98, i64 %99
+  %101 = load i32, ptr @size_count
+  %102 = icmp ne i32 %101, 0
+  br i1 %102, label %103, label %195
+103:
+  %104 = and i32 %94, 16383
+  %105 = getelementptr inbounds %struct.code_class, ptr %97, i32 0, i32 3
+  %106 = load i32, ptr %105
+  %107 = zext i32 %106 to i64
+  %108 = getelementptr inbounds i64, ptr @numbers, i64 %107
+  %109 = load i32, ptr %97
+  %110 = getelementptr inbounds %struct.code_class, ptr %97, i32 0, i32 1
+  %111 = load i32, ptr %110
+  %112 = add i32 %109, %111
+  %113 = load i8, ptr @has_wide
+  %114 = trunc i8 %113 to i1
+  %115 = select i1 %114, i32 8, i32 4
+  %116 = mul i32 %112, %115
+  %117 = zext i32 %116 to i64
+  %118 = getelementptr inbounds i8, ptr @code, i64 %117
+  br label %119
+119:
+  %.0300 = phi i32 [ 0, %103 ], [ %156, %151 ]
+  %.0298 = phi ptr [ %108, %103 ], [ %157, %151 ]
+  %120 = getelementptr inbounds %struct.code_class, ptr %97, i32 0, i32 4
+  %121 = load i32, ptr %120
+  %122 = icmp ult i32 %.0300, %121
+  br i1 %122, label %123, label %158
 123:
-  %124 = load i32, ptr %.1192
-  %125 = sext i32 %124 to i64
-  br label %126
-126:
-  %127 = phi i64 [ %122, %121 ], [ %125, %123 ]
-  %128 = ashr i64 %127, 2
-  %129 = load i32, ptr @base_mask
-  %130 = zext i32 %129 to i64
-  %131 = and i64 %128, %130
-  %132 = getelementptr inbounds ptr, ptr %3, i64 %131
-  %133 = load ptr, ptr %132
-  %134 = load i32, ptr @base_bits
-  %135 = zext i32 %134 to i64
-  %136 = ashr i64 %127, %135
-  %137 = getelementptr inbounds i8, ptr %133, i64 %136
-  %138 = load i8, ptr @has_loops
-  %139 = trunc i8 %138 to i1
-  %140 = and i64 %127, 1
-  %141 = icmp ne i64 %140, 0
-  %or.cond197 = and i1 %139, %141
-  br i1 %or.cond197, label %142, label %157
+  %124 = load i64, ptr %.0298
+  %125 = getelementptr inbounds i64, ptr %.0298, i64 1
+  %126 = load i64, ptr %125
+  %127 = getelementptr inbounds i64, ptr %.0298, i64 2
+  %128 = load i64, ptr %127
+  %129 = ashr i64 %128, 2
+  %130 = getelementptr inbounds i8, ptr @tables, i64 %129
+  %131 = and i64 %128, 3
+  switch i64 %131, label %.unreachabledefault [
+    i64 0, label %132
+    i64 1, label %137
+    i64 2, label %142
+    i64 3, label %147
+  ]
+132:
+  %133 = zext i32 %104 to i64
+  %134 = getelementptr inbounds i8, ptr %130, i64 %133
+  %135 = load i8, ptr %134
+  %136 = zext i8 %135 to i64
+  br label %151
+137:
+  %138 = zext i32 %104 to i64
+  %139 = getelementptr inbounds i16, ptr %130, i64 %138
+  %140 = load i16, ptr %139
+  %141 = zext i16 %140 to i64
+  br label %151
 142:
-  %143 = load i8, ptr @has_wide
-  %144 = trunc i8 %143 to i1
-  %145 = select i1 %144, i32 8, i32 4
-  %146 = sext i32 %145 to i64
-  %147 = getelementptr inbounds i8, ptr %120, i64 %146
-  br i1 %144, label %148, label %150
-148:
-  %149 = load i64, ptr %120
-  br label %153
-150:
-  %151 = load i32, ptr %120
-  %152 = sext i32 %151 to i64
-  br label %153
-153:
-  %154 = phi i64 [ %149, %148 ], [ %152, %150 ]
-  %155 = mul nsw i64 %154, %.0159
-  %156 = getelementptr inbounds i8, ptr %137, i64 %155
-  br label %157
-157:
-  %.2193 = phi ptr [ %147, %153 ], [ %120, %126 ]
-  %.0170 = phi ptr [ %156, %153 ], [ %137, %126 ]
-  %158 = load i8, ptr @has_loops
-  %159 = trunc i8 %158 to i1
-  %160 = and i64 %127, 2
-  %161 = icmp ne i64 %160, 0
-  %or.cond199 = and i1 %159, %161
-  br i1 %or.cond199, label %162, label %186
+  %143 = zext i32 %104 to i64
+  %144 = getelementptr inbounds i32, ptr %130, i64 %143
+  %145 = load i32, ptr %144
+  %146 = zext i32 %145 to i64
+  br label %151
+.unreachabledefault:
+  unreachable
+147:
+  %148 = zext i32 %104 to i64
+  %149 = getelementptr inbounds i64, ptr %130, i64 %148
+  %150 = load i64, ptr %149
+  br label %151
+151:
+  %.0267 = phi i64 [ %150, %147 ], [ %146, %142 ], [ %141, %137 ], [ %136, %132 ]
+  %152 = mul nsw i64 %126, %.0267
+  %153 = add nsw i64 %124, %152
+  %154 = zext i32 %.0300 to i64
+  %155 = getelementptr inbounds i64, ptr %100, i64 %154
+  store i64 %153, ptr %155
+  %156 = add i32 %.0300, 1
+  %157 = getelementptr inbounds i64, ptr %.0298, i64 3
+  br label %119
+158:
+  %.0330 = phi ptr [ %176, %188 ], [ %118, %119 ]
+  %.0301 = phi i32 [ %194, %188 ], [ 0, %119 ]
+  %159 = getelementptr inbounds %struct.code_class, ptr %97, i32 0, i32 2
+  %160 = load i32, ptr %159
+  %161 = icmp ult i32 %.0301, %160
+  br i1 %161, label %162, label %195
 162:
   %163 = load i8, ptr @has_wide
   %164 = trunc i8 %163 to i1
-  %165 = select i1 %164, i32 8, i32 4
-  %166 = sext i32 %165 to i64
-  %167 = getelementptr inbounds i8, ptr %.2193, i64 %166
-  br i1 %164, label %168, label %170
-168:
-  %169 = load i64, ptr %.2193
-  br label %173
+  br i1 %164, label %165, label %167
+165:
+  %166 = load i64, ptr %.0330
+  br label %170
+167:
+  %168 = load i32, ptr %.0330
+  %169 = sext i32 %168 to i64
+  br label %170
 170:
-  %171 = load i32, ptr %.2193
-  %172 = sext i32 %171 to i64
-  br label %173
-173:
-  %174 = phi i64 [ %169, %168 ], [ %172, %170 ]
-  %175 = ashr i64 %174, 2
-  %176 = load i32, ptr @base_mask
-  %177 = zext i32 %176 to i64
-  %178 = and i64 %175, %177
-  %179 = getelementptr inbounds ptr, ptr %3, i64 %178
-  %180 = load ptr, ptr %179
-  %181 = load i32, ptr @base_bits
-  %182 = zext i32 %181 to i64
-  %183 = ashr i64 %174, %182
-  %184 = getelementptr inbounds i8, ptr %180, i64 %183
-  %185 = icmp ne i64 %.0159, 0
-  %.0170. = select i1 %185, ptr %.0170, ptr %184
-  br label %186
+  %171 = phi i64 [ %166, %165 ], [ %169, %167 ]
+  %172 = load i8, ptr @has_wide
+  %173 = trunc i8 %172 to i1
+  %174 = select i1 %173, i32 8, i32 4
+  %175 = sext i32 %174 to i64
+  %176 = getelementptr inbounds i8, ptr %.0330, i64 %175
+  %177 = load i32, ptr @size_count
+  %178 = icmp ne i32 %177, 0
+  br i1 %178, label %179, label %188
+179:
+  %180 = and i64 %171, 1
+  %181 = icmp ne i64 %180, 0
+  br i1 %181, label %182, label %186
+182:
+  %183 = ashr i64 %171, 1
+  %184 = getelementptr inbounds i64, ptr %100, i64 %183
+  %185 = load i64, ptr %184
+  br label %188
 186:
-  %.3194 = phi ptr [ %167, %173 ], [ %.2193, %157 ]
-  %.1171 = phi ptr [ %.0170., %173 ], [ %.0170, %157 ]
-  %187 = zext i32 %.0169 to i64
-  %188 = getelementptr inbounds ptr, ptr %93, i64 %187
-  store ptr %.1171, ptr %188
-  %189 = add i32 %.0169, 1
-  br label %113
-190:
-  %191 = icmp eq i32 %109, 1
-  br i1 %191, label %192, label %241
-192:
-  %193 = load i8, ptr @has_wide
-  %194 = trunc i8 %193 to i1
-  %195 = select i1 %194, i32 8, i32 4
-  %196 = sext i32 %195 to i64
-  %197 = getelementptr inbounds i8, ptr %.1192, i64 %196
-  br i1 %194, label %198, label %200
-198:
-  %199 = load i64, ptr %.1192
-  br label %203
-200:
-  %201 = load i32, ptr %.1192
-  %202 = sext i32 %201 to i64
-  br label %203
-203:
-  %204 = phi i64 [ %199, %198 ], [ %202, %200 ]
-  %205 = getelementptr inbounds i64, ptr @numbers, i64 %204
-  %206 = ashr i64 %107, 11
-  %207 = getelementptr inbounds [0 x ptr], ptr @kernels, i64 0, i64 %206
-  %208 = load ptr, ptr %207
-  store ptr %208, ptr %5
-  %209 = getelementptr inbounds %struct.job, ptr %5, i32 0, i32 1
-  store ptr %93, ptr %209
-  %210 = getelementptr inbounds %struct.job, ptr %5, i32 0, i32 2
-  store ptr %205, ptr %210
-  %211 = getelementptr inbounds %struct.job, ptr %5, i32 0, i32 3
-  %212 = load ptr, ptr %3
-  %213 = load i64, ptr @arena_bytes
-  %214 = getelementptr inbounds i8, ptr %212, i64 %213
-  store ptr %214, ptr %211
-  %215 = getelementptr inbounds %struct.job, ptr %5, i32 0, i32 4
-  %216 = load i8, ptr @has_wide
-  %217 = trunc i8 %216 to i1
-  %218 = select i1 %217, i32 8, i32 4
-  %219 = sext i32 %218 to i64
-  %220 = getelementptr inbounds i8, ptr %197, i64 %219
-  br i1 %217, label %221, label %223
+  %187 = ashr i64 %171, 1
+  br label %188
+188:
+  %189 = phi i64 [ %171, %170 ], [ %185, %182 ], [ %187, %186 ]
+  %190 = load i32, ptr %120
+  %191 = add i32 %190, %.0301
+  %192 = zext i32 %191 to i64
+  %193 = getelementptr inbounds i64, ptr %100, i64 %192
+  store i64 %189, ptr %193
+  %194 = add i32 %.0301, 1
+  br label %158
+195:
+  %196 = load i32, ptr %97
+  %197 = load i8, ptr @has_wide
+  %198 = trunc i8 %197 to i1
+  %199 = select i1 %198, i32 8, i32 4
+  %200 = mul i32 %196, %199
+  %201 = zext i32 %200 to i64
+  %202 = getelementptr inbounds i8, ptr @code, i64 %201
+  %203 = load i32, ptr @size_count
+  %204 = icmp ne i32 %203, 0
+  br i1 %204, label %205, label %210
+205:
+  %206 = getelementptr inbounds %struct.code_class, ptr %97, i32 0, i32 4
+  %207 = load i32, ptr %206
+  %208 = zext i32 %207 to i64
+  %209 = getelementptr inbounds i64, ptr %100, i64 %208
+  br label %215
+210:
+  %211 = getelementptr inbounds %struct.code_class, ptr %97, i32 0, i32 3
+  %212 = load i32, ptr %211
+  %213 = zext i32 %212 to i64
+  %214 = getelementptr inbounds i64, ptr @numbers, i64 %213
+  br label %215
+215:
+  %216 = phi ptr [ %209, %205 ], [ %214, %210 ]
+  %217 = getelementptr inbounds ptr, ptr %3, i64 2
+  %218 = load i32, ptr @binding_count
+  %219 = zext i32 %218 to i64
+  %220 = getelementptr inbounds ptr, ptr %217, i64 %219
+  br label %221
 221:
-  %222 = load i64, ptr %197
-  br label %226
-223:
-  %224 = load i32, ptr %197
-  %225 = sext i32 %224 to i64
-  br label %226
+  %.0331 = phi ptr [ %202, %215 ], [ %.6, %593 ]
+  %.0284 = phi i64 [ 0, %215 ], [ %.3287, %593 ]
+  %.0278 = phi i64 [ 0, %215 ], [ %.4, %593 ]
+  %.0274 = phi ptr [ %202, %215 ], [ %.3277, %593 ]
+  %.0270 = phi ptr [ %202, %215 ], [ %.3273, %593 ]
+  %.0268 = phi ptr [ null, %215 ], [ %.3, %593 ]
+  %222 = load i8, ptr @has_wide
+  %223 = trunc i8 %222 to i1
+  br i1 %223, label %224, label %226
+224:
+  %225 = load i64, ptr %.0331
+  br label %229
 226:
-  %227 = phi i64 [ %222, %221 ], [ %225, %223 ]
-  store i64 %227, ptr %215
-  %228 = and i64 %107, 2047
-  %229 = trunc i64 %228 to i32
-  %230 = icmp ne ptr %1, null
-  br i1 %230, label %231, label %240
-231:
-  %232 = load i32, ptr %1
-  %233 = icmp ult i32 %232, %229
-  %. = select i1 %233, i32 %232, i32 %229
-  %234 = icmp ugt i32 %., 1
-  br i1 %234, label %235, label %240
-235:
-  %236 = getelementptr inbounds %struct.webnn_object_parallel, ptr %1, i32 0, i32 1
-  %237 = load ptr, ptr %236
-  %238 = getelementptr inbounds %struct.webnn_object_parallel, ptr %1, i32 0, i32 2
-  %239 = load ptr, ptr %238
-  call void %237(ptr %239, i32 %., ptr @part, ptr %5)
-  br label %319
-240:
-  call void @part(ptr %5, i32 0, i32 1)
-  br label %319
+  %227 = load i32, ptr %.0331
+  %228 = sext i32 %227 to i64
+  br label %229
+229:
+  %230 = phi i64 [ %225, %224 ], [ %228, %226 ]
+  %231 = load i8, ptr @has_wide
+  %232 = trunc i8 %231 to i1
+  %233 = select i1 %232, i32 8, i32 4
+  %234 = sext i32 %233 to i64
+  %235 = getelementptr inbounds i8, ptr %.0331, i64 %234
+  %236 = load i32, ptr @size_count
+  %237 = icmp ne i32 %236, 0
+  br i1 %237, label %238, label %247
+238:
+  %239 = and i64 %230, 1
+  %240 = icmp ne i64 %239, 0
+  br i1 %240, label %241, label %245
 241:
-  %242 = load i8, ptr @has_copies
-  %243 = trunc i8 %242 to i1
-  %244 = icmp eq i32 %109, 2
-  %or.cond200 = and i1 %243, %244
-  br i1 %or.cond200, label %245, label %279
+  %242 = ashr i64 %230, 1
+  %243 = getelementptr inbounds i64, ptr %100, i64 %242
+  %244 = load i64, ptr %243
+  br label %247
 245:
-  %246 = getelementptr inbounds ptr, ptr %93, i64 1
-  %247 = load ptr, ptr %246
-  %248 = load ptr, ptr %93
-  %249 = load i8, ptr @has_wide
-  %250 = trunc i8 %249 to i1
-  %251 = select i1 %250, i32 8, i32 4
-  %252 = sext i32 %251 to i64
-  %253 = getelementptr inbounds i8, ptr %.1192, i64 %252
-  br i1 %250, label %254, label %256
-254:
-  %255 = load i64, ptr %.1192
-  br label %259
-256:
-  %257 = load i32, ptr %.1192
-  %258 = sext i32 %257 to i64
-  br label %259
-259:
-  %260 = phi i64 [ %255, %254 ], [ %258, %256 ]
-  %261 = ptrtoint ptr %247 to i64
-  %262 = ptrtoint ptr %248 to i64
-  %263 = or i64 %261, %262
-  %264 = or i64 %263, %260
-  %265 = and i64 %264, 7
-  %266 = icmp ne i64 %265, 0
-  br i1 %266, label %273, label %267
-267:
-  %.0 = phi i64 [ %271, %267 ], [ 0, %259 ]
-  %268 = getelementptr inbounds i8, ptr %248, i64 %.0
-  %269 = load i64, ptr %268
-  %270 = getelementptr inbounds i8, ptr %247, i64 %.0
-  store i64 %269, ptr %270
-  %271 = add i64 %.0, 8
-  %272 = icmp ult i64 %271, %260
-  br i1 %272, label %267, label %319
-273:
-  %.1 = phi i64 [ %277, %273 ], [ 0, %259 ]
-  %274 = getelementptr inbounds i8, ptr %248, i64 %.1
-  %275 = load i8, ptr %274
-  %276 = getelementptr inbounds i8, ptr %247, i64 %.1
-  store i8 %275, ptr %276
-  %277 = add i64 %.1, 1
-  %278 = icmp ult i64 %277, %260
-  br i1 %278, label %273, label %319
-279:
-  %280 = load i8, ptr @has_loops
-  %281 = trunc i8 %280 to i1
-  %282 = icmp uge i32 %109, 3
-  %or.cond201 = and i1 %281, %282
-  br i1 %or.cond201, label %283, label %.critedge
+  %246 = ashr i64 %230, 1
+  br label %247
+247:
+  %248 = phi i64 [ %230, %229 ], [ %244, %241 ], [ %246, %245 ]
+  %249 = ashr i64 %248, 10
+  %250 = and i64 %248, 7
+  %251 = trunc i64 %250 to i32
+  %252 = ashr i64 %248, 3
+  %253 = and i64 %252, 127
+  %254 = trunc i64 %253 to i32
+  br label %255
+255:
+  %.1332 = phi ptr [ %235, %247 ], [ %.3334, %373 ]
+  %.0289 = phi i32 [ 0, %247 ], [ %376, %373 ]
+  %256 = icmp ult i32 %.0289, %254
+  br i1 %256, label %257, label %377
+257:
+  %258 = load i8, ptr @has_wide
+  %259 = trunc i8 %258 to i1
+  br i1 %259, label %260, label %262
+260:
+  %261 = load i64, ptr %.1332
+  br label %265
+262:
+  %263 = load i32, ptr %.1332
+  %264 = sext i32 %263 to i64
+  br label %265
+265:
+  %266 = phi i64 [ %261, %260 ], [ %264, %262 ]
+  %267 = load i8, ptr @has_wide
+  %268 = trunc i8 %267 to i1
+  %269 = select i1 %268, i32 8, i32 4
+  %270 = sext i32 %269 to i64
+  %271 = getelementptr inbounds i8, ptr %.1332, i64 %270
+  %272 = load i32, ptr @size_count
+  %273 = icmp ne i32 %272, 0
+  br i1 %273, label %274, label %283
+274:
+  %275 = and i64 %266, 1
+  %276 = icmp ne i64 %275, 0
+  br i1 %276, label %277, label %281
+277:
+  %278 = ashr i64 %266, 1
+  %279 = getelementptr inbounds i64, ptr %100, i64 %278
+  %280 = load i64, ptr %279
+  br label %283
+281:
+  %282 = ashr i64 %266, 1
+  br label %283
 283:
-  %284 = icmp eq i32 %109, 3
-  br i1 %284, label %285, label %309
-285:
-  %286 = icmp ne i32 %112, 0
-  br i1 %286, label %287, label %289
-287:
-  %288 = load ptr, ptr %93
-  br label %289
-289:
-  %290 = phi ptr [ %288, %287 ], [ null, %285 ]
-  %291 = load i8, ptr @has_wide
-  %292 = trunc i8 %291 to i1
-  %293 = select i1 %292, i32 8, i32 4
-  %294 = sext i32 %293 to i64
-  %295 = getelementptr inbounds i8, ptr %.1192, i64 %294
-  br i1 %292, label %296, label %298
-296:
-  %297 = load i64, ptr %.1192
-  br label %301
-298:
-  %299 = load i32, ptr %.1192
-  %300 = sext i32 %299 to i64
-  br label %301
-301:
-  %302 = phi i64 [ %297, %296 ], [ %300, %298 ]
-  %303 = load i8, ptr @has_wide
-  %304 = trunc i8 %303 to i1
-  %305 = select i1 %304, i32 8, i32 4
+  %284 = phi i64 [ %266, %265 ], [ %280, %277 ], [ %282, %281 ]
+  %285 = ashr i64 %284, 2
+  %286 = load i32, ptr @base_mask
+  %287 = zext i32 %286 to i64
+  %288 = and i64 %285, %287
+  %289 = getelementptr inbounds ptr, ptr %3, i64 %288
+  %290 = load ptr, ptr %289
+  %291 = load i32, ptr @base_bits
+  %292 = zext i32 %291 to i64
+  %293 = ashr i64 %284, %292
+  %294 = getelementptr inbounds i8, ptr %290, i64 %293
+  %295 = load i8, ptr @has_loops
+  %296 = trunc i8 %295 to i1
+  %297 = and i64 %284, 1
+  %298 = icmp ne i64 %297, 0
+  %or.cond340 = and i1 %296, %298
+  br i1 %or.cond340, label %299, label %329
+299:
+  %300 = load i8, ptr @has_wide
+  %301 = trunc i8 %300 to i1
+  br i1 %301, label %302, label %304
+302:
+  %303 = load i64, ptr %271
+  br label %307
+304:
+  %305 = load i32, ptr %271
   %306 = sext i32 %305 to i64
-  %307 = mul nsw i64 %107, %306
-  %308 = getelementptr inbounds i8, ptr %295, i64 %307
-  br label %309
-309:
-  %.1166 = phi i64 [ %302, %301 ], [ %.0165, %283 ]
-  %.1160 = phi i64 [ -1, %301 ], [ %.0159, %283 ]
-  %.1156 = phi ptr [ %308, %301 ], [ %.0155, %283 ]
-  %.1151 = phi ptr [ %295, %301 ], [ %.0150, %283 ]
-  %.1147 = phi ptr [ %290, %301 ], [ %.0146, %283 ]
-  %310 = add nsw i64 %.1160, 1
-  %311 = icmp eq i64 %310, %.1166
-  br i1 %311, label %318, label %312
-312:
-  %313 = icmp ne ptr %.1147, null
-  br i1 %313, label %314, label %319
-314:
-  %315 = load i8, ptr %.1147
-  %316 = sext i8 %315 to i32
-  %317 = icmp ne i32 %316, 0
-  br i1 %317, label %318, label %319
-318:
-  br label %319
+  br label %307
+307:
+  %308 = phi i64 [ %303, %302 ], [ %306, %304 ]
+  %309 = load i8, ptr @has_wide
+  %310 = trunc i8 %309 to i1
+  %311 = select i1 %310, i32 8, i32 4
+  %312 = sext i32 %311 to i64
+  %313 = getelementptr inbounds i8, ptr %271, i64 %312
+  %314 = load i32, ptr @size_count
+  %315 = icmp ne i32 %314, 0
+  br i1 %315, label %316, label %325
+316:
+  %317 = and i64 %308, 1
+  %318 = icmp ne i64 %317, 0
+  br i1 %318, label %319, label %323
 319:
-  %.6 = phi ptr [ %220, %240 ], [ %220, %235 ], [ %253, %267 ], [ %253, %273 ], [ %.1156, %318 ], [ %.1151, %314 ], [ %.1151, %312 ]
-  %.3168 = phi i64 [ %.0165, %240 ], [ %.0165, %235 ], [ %.0165, %267 ], [ %.0165, %273 ], [ %.1166, %318 ], [ %.1166, %314 ], [ %.1166, %312 ]
-  %.4 = phi i64 [ %.0159, %240 ], [ %.0159, %235 ], [ %.0159, %267 ], [ %.0159, %273 ], [ 0, %318 ], [ %310, %314 ], [ %310, %312 ]
-  %.3158 = phi ptr [ %.0155, %240 ], [ %.0155, %235 ], [ %.0155, %267 ], [ %.0155, %273 ], [ %.1156, %318 ], [ %.1156, %314 ], [ %.1156, %312 ]
-  %.3153 = phi ptr [ %.0150, %240 ], [ %.0150, %235 ], [ %.0150, %267 ], [ %.0150, %273 ], [ %.1151, %318 ], [ %.1151, %314 ], [ %.1151, %312 ]
-  %.3 = phi ptr [ %.0146, %240 ], [ %.0146, %235 ], [ %.0146, %267 ], [ %.0146, %273 ], [ %.1147, %318 ], [ %.1147, %314 ], [ %.1147, %312 ]
-  br label %94
+  %320 = ashr i64 %308, 1
+  %321 = getelementptr inbounds i64, ptr %100, i64 %320
+  %322 = load i64, ptr %321
+  br label %325
+323:
+  %324 = ashr i64 %308, 1
+  br label %325
+325:
+  %326 = phi i64 [ %308, %307 ], [ %322, %319 ], [ %324, %323 ]
+  %327 = mul nsw i64 %326, %.0278
+  %328 = getelementptr inbounds i8, ptr %294, i64 %327
+  br label %329
+329:
+  %.2333 = phi ptr [ %313, %325 ], [ %271, %283 ]
+  %.0296 = phi ptr [ %328, %325 ], [ %294, %283 ]
+  %330 = load i8, ptr @has_loops
+  %331 = trunc i8 %330 to i1
+  %332 = and i64 %284, 2
+  %333 = icmp ne i64 %332, 0
+  %or.cond342 = and i1 %331, %333
+  br i1 %or.cond342, label %334, label %373
+334:
+  %335 = load i8, ptr @has_wide
+  %336 = trunc i8 %335 to i1
+  br i1 %336, label %337, label %339
+337:
+  %338 = load i64, ptr %.2333
+  br label %342
+339:
+  %340 = load i32, ptr %.2333
+  %341 = sext i32 %340 to i64
+  br label %342
+342:
+  %343 = phi i64 [ %338, %337 ], [ %341, %339 ]
+  %344 = load i8, ptr @has_wide
+  %345 = trunc i8 %344 to i1
+  %346 = select i1 %345, i32 8, i32 4
+  %347 = sext i32 %346 to i64
+  %348 = getelementptr inbounds i8, ptr %.2333, i64 %347
+  %349 = load i32, ptr @size_count
+  %350 = icmp ne i32 %349, 0
+  br i1 %350, label %351, label %360
+351:
+  %352 = and i64 %343, 1
+  %353 = icmp ne i64 %352, 0
+  br i1 %353, label %354, label %358
+354:
+  %355 = ashr i64 %343, 1
+  %356 = getelementptr inbounds i64, ptr %100, i64 %355
+  %357 = load i64, ptr %356
+  br label %360
+358:
+  %359 = ashr i64 %343, 1
+  br label %360
+360:
+  %361 = phi i64 [ %343, %342 ], [ %357, %354 ], [ %359, %358 ]
+  %362 = ashr i64 %361, 2
+  %363 = load i32, ptr @base_mask
+  %364 = zext i32 %363 to i64
+  %365 = and i64 %362, %364
+  %366 = getelementptr inbounds ptr, ptr %3, i64 %365
+  %367 = load ptr, ptr %366
+  %368 = load i32, ptr @base_bits
+  %369 = zext i32 %368 to i64
+  %370 = ashr i64 %361, %369
+  %371 = getelementptr inbounds i8, ptr %367, i64 %370
+  %372 = icmp ne i64 %.0278, 0
+  %.0296. = select i1 %372, ptr %.0296, ptr %371
+  br label %373
+373:
+  %.3334 = phi ptr [ %348, %360 ], [ %.2333, %329 ]
+  %.1297 = phi ptr [ %.0296., %360 ], [ %.0296, %329 ]
+  %374 = zext i32 %.0289 to i64
+  %375 = getelementptr inbounds ptr, ptr %220, i64 %374
+  store ptr %.1297, ptr %375
+  %376 = add i32 %.0289, 1
+  br label %255
+377:
+  %378 = icmp eq i32 %251, 1
+  br i1 %378, label %379, label %485
+379:
+  %380 = load i8, ptr @has_wide
+  %381 = trunc i8 %380 to i1
+  br i1 %381, label %382, label %384
+382:
+  %383 = load i64, ptr %.1332
+  br label %387
+384:
+  %385 = load i32, ptr %.1332
+  %386 = sext i32 %385 to i64
+  br label %387
+387:
+  %388 = phi i64 [ %383, %382 ], [ %386, %384 ]
+  %389 = load i8, ptr @has_wide
+  %390 = trunc i8 %389 to i1
+  %391 = select i1 %390, i32 8, i32 4
+  %392 = sext i32 %391 to i64
+  %393 = getelementptr inbounds i8, ptr %.1332, i64 %392
+  %394 = load i32, ptr @size_count
+  %395 = icmp ne i32 %394, 0
+  br i1 %395, label %396, label %405
+396:
+  %397 = and i64 %388, 1
+  %398 = icmp ne i64 %397, 0
+  br i1 %398, label %399, label %403
+399:
+  %400 = ashr i64 %388, 1
+  %401 = getelementptr inbounds i64, ptr %100, i64 %400
+  %402 = load i64, ptr %401
+  br label %405
+403:
+  %404 = ashr i64 %388, 1
+  br label %405
+405:
+  %406 = phi i64 [ %388, %387 ], [ %402, %399 ], [ %404, %403 ]
+  %407 = trunc i64 %406 to i32
+  %408 = load i8, ptr @has_wide
+  %409 = trunc i8 %408 to i1
+  br i1 %409, label %410, label %412
+410:
+  %411 = load i64, ptr %393
+  br label %415
+412:
+  %413 = load i32, ptr %393
+  %414 = sext i32 %413 to i64
+  br label %415
+415:
+  %416 = phi i64 [ %411, %410 ], [ %414, %412 ]
+  %417 = load i8, ptr @has_wide
+  %418 = trunc i8 %417 to i1
+  %419 = select i1 %418, i32 8, i32 4
+  %420 = sext i32 %419 to i64
+  %421 = getelementptr inbounds i8, ptr %393, i64 %420
+  %422 = load i32, ptr @size_count
+  %423 = icmp ne i32 %422, 0
+  br i1 %423, label %424, label %433
+424:
+  %425 = and i64 %416, 1
+  %426 = icmp ne i64 %425, 0
+  br i1 %426, label %427, label %431
+427:
+  %428 = ashr i64 %416, 1
+  %429 = getelementptr inbounds i64, ptr %100, i64 %428
+  %430 = load i64, ptr %429
+  br label %433
+431:
+  %432 = ashr i64 %416, 1
+  br label %433
+433:
+  %434 = phi i64 [ %416, %415 ], [ %430, %427 ], [ %432, %431 ]
+  %435 = getelementptr inbounds i64, ptr %216, i64 %434
+  %436 = getelementptr inbounds [0 x ptr], ptr @kernels, i64 0, i64 %249
+  %437 = load ptr, ptr %436
+  store ptr %437, ptr %5
+  %438 = getelementptr inbounds %struct.job, ptr %5, i32 0, i32 1
+  store ptr %220, ptr %438
+  %439 = getelementptr inbounds %struct.job, ptr %5, i32 0, i32 2
+  store ptr %435, ptr %439
+  %440 = getelementptr inbounds %struct.job, ptr %5, i32 0, i32 3
+  %441 = load ptr, ptr %3
+  %442 = load i64, ptr @arena_bytes
+  %443 = getelementptr inbounds i8, ptr %441, i64 %442
+  %444 = load i64, ptr @expanded_bytes
+  %445 = getelementptr inbounds i8, ptr %443, i64 %444
+  store ptr %445, ptr %440
+  %446 = getelementptr inbounds %struct.job, ptr %5, i32 0, i32 4
+  %447 = load i8, ptr @has_wide
+  %448 = trunc i8 %447 to i1
+  br i1 %448, label %449, label %451
+449:
+  %450 = load i64, ptr %421
+  br label %454
+451:
+  %452 = load i32, ptr %421
+  %453 = sext i32 %452 to i64
+  br label %454
+454:
+  %455 = phi i64 [ %450, %449 ], [ %453, %451 ]
+  %456 = load i8, ptr @has_wide
+  %457 = trunc i8 %456 to i1
+  %458 = select i1 %457, i32 8, i32 4
+  %459 = sext i32 %458 to i64
+  %460 = getelementptr inbounds i8, ptr %421, i64 %459
+  %461 = load i32, ptr @size_count
+  %462 = icmp ne i32 %461, 0
+  br i1 %462, label %463, label %472
+463:
+  %464 = and i64 %455, 1
+  %465 = icmp ne i64 %464, 0
+  br i1 %465, label %466, label %470
+466:
+  %467 = ashr i64 %455, 1
+  %468 = getelementptr inbounds i64, ptr %100, i64 %467
+  %469 = load i64, ptr %468
+  br label %472
+470:
+  %471 = ashr i64 %455, 1
+  br label %472
+472:
+  %473 = phi i64 [ %455, %454 ], [ %469, %466 ], [ %471, %470 ]
+  store i64 %473, ptr %446
+  %474 = icmp ne ptr %1, null
+  br i1 %474, label %475, label %484
+475:
+  %476 = load i32, ptr %1
+  %477 = icmp ult i32 %476, %407
+  %. = select i1 %477, i32 %476, i32 %407
+  %478 = icmp ugt i32 %., 1
+  br i1 %478, label %479, label %484
+479:
+  %480 = getelementptr inbounds %struct.webnn_object_parallel, ptr %1, i32 0, i32 1
+  %481 = load ptr, ptr %480
+  %482 = getelementptr inbounds %struct.webnn_object_parallel, ptr %1, i32 0, i32 2
+  %483 = load ptr, ptr %482
+  call void %481(ptr %483, i32 %., ptr @part, ptr %5)
+  br label %593
+484:
+  call void @part(ptr %5, i32 0, i32 1)
+  br label %593
+485:
+  %486 = load i8, ptr @has_copies
+  %487 = trunc i8 %486 to i1
+  %488 = icmp eq i32 %251, 2
+  %or.cond343 = and i1 %487, %488
+  br i1 %or.cond343, label %489, label %538
+489:
+  %490 = getelementptr inbounds ptr, ptr %220, i64 1
+  %491 = load ptr, ptr %490
+  %492 = load ptr, ptr %220
+  %493 = load i8, ptr @has_wide
+  %494 = trunc i8 %493 to i1
+  br i1 %494, label %495, label %497
+495:
+  %496 = load i64, ptr %.1332
+  br label %500
+497:
+  %498 = load i32, ptr %.1332
+  %499 = sext i32 %498 to i64
+  br label %500
+500:
+  %501 = phi i64 [ %496, %495 ], [ %499, %497 ]
+  %502 = load i8, ptr @has_wide
+  %503 = trunc i8 %502 to i1
+  %504 = select i1 %503, i32 8, i32 4
+  %505 = sext i32 %504 to i64
+  %506 = getelementptr inbounds i8, ptr %.1332, i64 %505
+  %507 = load i32, ptr @size_count
+  %508 = icmp ne i32 %507, 0
+  br i1 %508, label %509, label %518
+509:
+  %510 = and i64 %501, 1
+  %511 = icmp ne i64 %510, 0
+  br i1 %511, label %512, label %516
+512:
+  %513 = ashr i64 %501, 1
+  %514 = getelementptr inbounds i64, ptr %100, i64 %513
+  %515 = load i64, ptr %514
+  br label %518
+516:
+  %517 = ashr i64 %501, 1
+  br label %518
+518:
+  %519 = phi i64 [ %501, %500 ], [ %515, %512 ], [ %517, %516 ]
+  %520 = ptrtoint ptr %491 to i64
+  %521 = ptrtoint ptr %492 to i64
+  %522 = or i64 %520, %521
+  %523 = or i64 %522, %519
+  %524 = and i64 %523, 7
+  %525 = icmp ne i64 %524, 0
+  br i1 %525, label %532, label %526
+526:
+  %.0 = phi i64 [ %530, %526 ], [ 0, %518 ]
+  %527 = getelementptr inbounds i8, ptr %492, i64 %.0
+  %528 = load i64, ptr %527
+  %529 = getelementptr inbounds i8, ptr %491, i64 %.0
+  store i64 %528, ptr %529
+  %530 = add i64 %.0, 8
+  %531 = icmp ult i64 %530, %519
+  br i1 %531, label %526, label %593
+532:
+  %.1 = phi i64 [ %536, %532 ], [ 0, %518 ]
+  %533 = getelementptr inbounds i8, ptr %492, i64 %.1
+  %534 = load i8, ptr %533
+  %535 = getelementptr inbounds i8, ptr %491, i64 %.1
+  store i8 %534, ptr %535
+  %536 = add i64 %.1, 1
+  %537 = icmp ult i64 %536, %519
+  br i1 %537, label %532, label %593
+538:
+  %539 = load i8, ptr @has_loops
+  %540 = trunc i8 %539 to i1
+  %541 = icmp uge i32 %251, 3
+  %or.cond344 = and i1 %540, %541
+  br i1 %or.cond344, label %542, label %.critedge
+542:
+  %543 = icmp eq i32 %251, 3
+  br i1 %543, label %544, label %583
+544:
+  %545 = icmp ne i32 %254, 0
+  br i1 %545, label %546, label %548
+546:
+  %547 = load ptr, ptr %220
+  br label %548
+548:
+  %549 = phi ptr [ %547, %546 ], [ null, %544 ]
+  %550 = load i8, ptr @has_wide
+  %551 = trunc i8 %550 to i1
+  br i1 %551, label %552, label %554
+552:
+  %553 = load i64, ptr %.1332
+  br label %557
+554:
+  %555 = load i32, ptr %.1332
+  %556 = sext i32 %555 to i64
+  br label %557
+557:
+  %558 = phi i64 [ %553, %552 ], [ %556, %554 ]
+  %559 = load i8, ptr @has_wide
+  %560 = trunc i8 %559 to i1
+  %561 = select i1 %560, i32 8, i32 4
+  %562 = sext i32 %561 to i64
+  %563 = getelementptr inbounds i8, ptr %.1332, i64 %562
+  %564 = load i32, ptr @size_count
+  %565 = icmp ne i32 %564, 0
+  br i1 %565, label %566, label %575
+566:
+  %567 = and i64 %558, 1
+  %568 = icmp ne i64 %567, 0
+  br i1 %568, label %569, label %573
+569:
+  %570 = ashr i64 %558, 1
+  %571 = getelementptr inbounds i64, ptr %100, i64 %570
+  %572 = load i64, ptr %571
+  br label %575
+573:
+  %574 = ashr i64 %558, 1
+  br label %575
+575:
+  %576 = phi i64 [ %558, %557 ], [ %572, %569 ], [ %574, %573 ]
+  %577 = load i8, ptr @has_wide
+  %578 = trunc i8 %577 to i1
+  %579 = select i1 %578, i32 8, i32 4
+  %580 = sext i32 %579 to i64
+  %581 = mul nsw i64 %249, %580
+  %582 = getelementptr inbounds i8, ptr %563, i64 %581
+  br label %583
+583:
+  %.1285 = phi i64 [ %576, %575 ], [ %.0284, %542 ]
+  %.1279 = phi i64 [ -1, %575 ], [ %.0278, %542 ]
+  %.1275 = phi ptr [ %582, %575 ], [ %.0274, %542 ]
+  %.1271 = phi ptr [ %563, %575 ], [ %.0270, %542 ]
+  %.1269 = phi ptr [ %549, %575 ], [ %.0268, %542 ]
+  %584 = add nsw i64 %.1279, 1
+  %585 = icmp eq i64 %584, %.1285
+  br i1 %585, label %592, label %586
+586:
+  %587 = icmp ne ptr %.1269, null
+  br i1 %587, label %588, label %593
+588:
+  %589 = load i8, ptr %.1269
+  %590 = sext i8 %589 to i32
+  %591 = icmp ne i32 %590, 0
+  br i1 %591, label %592, label %593
+592:
+  br label %593
+593:
+  %.6 = phi ptr [ %460, %484 ], [ %460, %479 ], [ %506, %526 ], [ %506, %532 ], [ %.1275, %592 ], [ %.1271, %588 ], [ %.1271, %586 ]
+  %.3287 = phi i64 [ %.0284, %484 ], [ %.0284, %479 ], [ %.0284, %526 ], [ %.0284, %532 ], [ %.1285, %592 ], [ %.1285, %588 ], [ %.1285, %586 ]
+  %.4 = phi i64 [ %.0278, %484 ], [ %.0278, %479 ], [ %.0278, %526 ], [ %.0278, %532 ], [ 0, %592 ], [ %584, %588 ], [ %584, %586 ]
+  %.3277 = phi ptr [ %.0274, %484 ], [ %.0274, %479 ], [ %.0274, %526 ], [ %.0274, %532 ], [ %.1275, %592 ], [ %.1275, %588 ], [ %.1275, %586 ]
+  %.3273 = phi ptr [ %.0270, %484 ], [ %.0270, %479 ], [ %.0270, %526 ], [ %.0270, %532 ], [ %.1271, %592 ], [ %.1271, %588 ], [ %.1271, %586 ]
+  %.3 = phi ptr [ %.0268, %484 ], [ %.0268, %479 ], [ %.0268, %526 ], [ %.0268, %532 ], [ %.1269, %592 ], [ %.1269, %588 ], [ %.1269, %586 ]
+  br label %221
 .critedge:
-  %.0148 = phi i32 [ 5, %4 ], [ 6, %22 ], [ 3, %64 ], [ 0, %279 ], [ 5, %10 ]
-  ret i32 %.0148
+  %.0282 = phi i32 [ 5, %4 ], [ 3, %75 ], [ 0, %538 ], [ 5, %10 ], [ 6, %37 ], [ 6, %40 ]
+  ret i32 %.0282
 }
 define i32 @run_here(ptr %0, ptr %1) minsize optsize {
   %3 = call i64 @workspace_size(i32 1)
@@ -650,54 +1007,6 @@ define i32 @run_model(ptr %0, ptr %1) minsize optsize {
   ret i32 %.011
 }
 declare i32 @webnn_rt_run(ptr, ptr, ptr)
-define internal void @part(ptr %0, i32 %1, i32 %2) minsize optsize {
-  %4 = alloca %struct.kernel_args
-  %5 = icmp ugt i32 %2, 1
-  br i1 %5, label %6, label %11
-6:
-  %7 = getelementptr inbounds %struct.job, ptr %0, i32 0, i32 4
-  %8 = load i64, ptr %7
-  %9 = zext i32 %2 to i64
-  %10 = udiv i64 %8, %9
-  br label %14
-11:
-  %12 = getelementptr inbounds %struct.job, ptr %0, i32 0, i32 4
-  %13 = load i64, ptr %12
-  br label %14
-14:
-  %15 = phi i64 [ %10, %6 ], [ %13, %11 ]
-  %16 = getelementptr inbounds %struct.job, ptr %0, i32 0, i32 4
-  %17 = load i64, ptr %16
-  %18 = zext i32 %2 to i64
-  %19 = mul i64 %15, %18
-  %20 = sub i64 %17, %19
-  %21 = zext i32 %1 to i64
-  %22 = mul i64 %15, %21
-  %23 = icmp ult i64 %21, %20
-  %. = select i1 %23, i64 %21, i64 %20
-  %24 = add i64 %22, %.
-  %25 = getelementptr inbounds %struct.job, ptr %0, i32 0, i32 1
-  %26 = load ptr, ptr %25
-  store ptr %26, ptr %4
-  %27 = getelementptr inbounds %struct.kernel_args, ptr %4, i32 0, i32 1
-  %28 = getelementptr inbounds %struct.job, ptr %0, i32 0, i32 2
-  %29 = load ptr, ptr %28
-  store ptr %29, ptr %27
-  %30 = getelementptr inbounds %struct.kernel_args, ptr %4, i32 0, i32 2
-  %31 = getelementptr inbounds %struct.job, ptr %0, i32 0, i32 3
-  %32 = load ptr, ptr %31
-  %33 = load i64, ptr @thread_bytes
-  %34 = mul i64 %21, %33
-  %35 = getelementptr inbounds i8, ptr %32, i64 %34
-  store ptr %35, ptr %30
-  %36 = load ptr, ptr %0
-  %37 = add i64 %24, %15
-  %38 = zext i1 %23 to i32
-  %39 = sext i32 %38 to i64
-  %40 = add i64 %37, %39
-  call void %36(ptr %4, i64 %24, i64 %40)
-  ret void
-}
 define internal i32 @count_levels() minsize optsize {
   %1 = alloca [4 x i32]
   %2 = call { i32, i32, i32, i32 } asm sideeffect "cpuid", "={ax},={bx},={cx},={dx},{ax},{cx},~{dirflag},~{fpsr},~{flags}"(i32 0, i32 0)
@@ -758,4 +1067,52 @@ define internal i32 @count_levels() minsize optsize {
   br label %21
 41:
   ret i32 %.025
+}
+define internal void @part(ptr %0, i32 %1, i32 %2) minsize optsize {
+  %4 = alloca %struct.kernel_args
+  %5 = icmp ugt i32 %2, 1
+  br i1 %5, label %6, label %11
+6:
+  %7 = getelementptr inbounds %struct.job, ptr %0, i32 0, i32 4
+  %8 = load i64, ptr %7
+  %9 = zext i32 %2 to i64
+  %10 = udiv i64 %8, %9
+  br label %14
+11:
+  %12 = getelementptr inbounds %struct.job, ptr %0, i32 0, i32 4
+  %13 = load i64, ptr %12
+  br label %14
+14:
+  %15 = phi i64 [ %10, %6 ], [ %13, %11 ]
+  %16 = getelementptr inbounds %struct.job, ptr %0, i32 0, i32 4
+  %17 = load i64, ptr %16
+  %18 = zext i32 %2 to i64
+  %19 = mul i64 %15, %18
+  %20 = sub i64 %17, %19
+  %21 = zext i32 %1 to i64
+  %22 = mul i64 %15, %21
+  %23 = icmp ult i64 %21, %20
+  %. = select i1 %23, i64 %21, i64 %20
+  %24 = add i64 %22, %.
+  %25 = getelementptr inbounds %struct.job, ptr %0, i32 0, i32 1
+  %26 = load ptr, ptr %25
+  store ptr %26, ptr %4
+  %27 = getelementptr inbounds %struct.kernel_args, ptr %4, i32 0, i32 1
+  %28 = getelementptr inbounds %struct.job, ptr %0, i32 0, i32 2
+  %29 = load ptr, ptr %28
+  store ptr %29, ptr %27
+  %30 = getelementptr inbounds %struct.kernel_args, ptr %4, i32 0, i32 2
+  %31 = getelementptr inbounds %struct.job, ptr %0, i32 0, i32 3
+  %32 = load ptr, ptr %31
+  %33 = load i64, ptr @thread_bytes
+  %34 = mul i64 %21, %33
+  %35 = getelementptr inbounds i8, ptr %32, i64 %34
+  store ptr %35, ptr %30
+  %36 = load ptr, ptr %0
+  %37 = add i64 %24, %15
+  %38 = zext i1 %23 to i32
+  %39 = sext i32 %38 to i64
+  %40 = add i64 %37, %39
+  call void %36(ptr %4, i64 %24, i64 %40)
+  ret void
 }
