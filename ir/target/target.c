@@ -73,8 +73,8 @@
 #define WINOGRAD_FACTS                                                                                                         \
     .tiles_most = 104, .tiles_least = 16, .channel_block = 32, .scratch_share = 0.8, .special = 1.03, .worth = 0.9
 #define ATTENTION_FACTS                                                                                                        \
-    .vectors_vary = 4, .rows_least = 16, .few_rows = 15, .rows_at_once = 7, .keys_least = 8, .scores_share = 0.5,              \
-    .block_share = 1.0, .block_least = 32, .bounded_keys = 64, .guarded_keys = 40, .guarded_mask = 0.25
+    .vectors_vary = 4, .rows_least = 16, .bounded_least = 5, .few_rows = 15, .rows_at_once = 7, .keys_least = 8,               \
+    .scores_share = 0.5, .block_share = 1.0, .block_least = 32, .bounded_keys = 64, .guarded_keys = 40, .guarded_mask = 0.25
 #define CACHE_FACTS                                                                                                            \
     .l1_way_bytes = 4096, .l1_ways = 8, .row_bytes = 1 << 16, .l2_bytes = 1 << 20, .streams = 24, .ahead_bytes = 2048,         \
     .l2_hot_share = 0.25, .l2_reused_share = 0.5, .l2_paired_share = 0.75
@@ -87,8 +87,7 @@
 /* ---- what several rows have ---- */
 
 #define ALL_ROWS .call = CALL_FACTS, .operation = OPERATION_FACTS, .loop = LOOP_FACTS, .fusion = FUSION_FACTS
-#define PROCESSOR_ATTENTION                                                                                                    \
-    ATTENTION_FACTS, .vectors_most = 6, .few_rows_best = 2, .bounded_rows = 8, .bounded_least = 5, .tile = 0.5
+#define PROCESSOR_ATTENTION ATTENTION_FACTS, .vectors_most = 6, .few_rows_best = 2, .bounded_rows = 8, .tile = 0.5
 /* What fewer or narrower registers allow than 32 of 512 bits. */
 #define NARROW_TILE {TILE_FACTS, .padded_rows = {4, 0}}
 #define NARROW_CONTRACTION                                                                                                     \

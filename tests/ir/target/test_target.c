@@ -120,6 +120,7 @@ static const struct range ranges[] = {
     RANGE(INT64, int64_t, attention.rows_at_once, 1, 8),
     RANGE(INT64, int64_t, attention.few_rows_best, 1, 64),
     RANGE(INT64, int64_t, attention.bounded_rows, 1, 64),
+    RANGE(INT64, int64_t, attention.bounded_least, 1, 64),
     RANGE(INT64, int64_t, attention.keys_least, 1, 4096),
     RANGE(DOUBLE, double, attention.scores_least, 1, 1 << 30),
     RANGE(DOUBLE, double, attention.scores_share, 0.05, 1),
