@@ -357,6 +357,49 @@ static bool normalise(struct kernel *k)
     return merge_variables(k);
 }
 
+/* Returns a form of elements as one of groups of them: the innermost variable counts what a group has.  *whole becomes false if
+ * it does not. */
+static struct kaffine form_of_groups(struct kernel *k, struct kaffine a, int64_t size, bool *whole)
+{
+    struct kaffine of = kaffine_const(a.offset / size);
+
+    *whole = *whole && a.offset % size == 0 && kaffine_coefficient(a, k->var_count - 1) == 1;
+    for (uint32_t i = 0; i < a.count; i++) {
+        const struct kterm *t = &a.terms[i];
+        if (t->var == k->var_count - 1)
+            continue;
+        *whole = *whole && t->coefficient % size == 0;
+        of = kaffine_add(k, of, kaffine_scale(k, kaffine_var(k, t->var), t->coefficient / size));
+    }
+    return of;
+}
+
+/* Makes a copy of four bytes at a time, such as a transpose of words, one of numbers of 32 bits. */
+static bool copy_words(struct kernel *k)
+{
+    struct kstore *s = k->stores;
+    struct kexpr *load = k->exprs;
+    struct kvar *last = &k->vars[k->var_count ? k->var_count - 1 : 0]; /* derived ones come after those of loops */
+    bool whole = true;
+
+    if (!k->var_count || k->tensor_count != 2 || k->store_count != 1 || k->expr_count != 1 || last->kind != KVAR_PARALLEL ||
+        load->op != K_LOAD || load->guard_count || s->guard_count || k->tensors[0].type != k->tensors[1].type ||
+        last->size < 2 || (size_t)last->size * dtype_size(k->tensors[0].type) != sizeof(int32_t) || last->bounded)
+        return true;
+    const int64_t size = last->size;
+    const struct kaffine from = form_of_groups(k, load->index, size, &whole), to = form_of_groups(k, s->index, size, &whole);
+    if (!whole)
+        return true;
+    load->index = from;
+    load->type = KT_U32;
+    s->index = to;
+    last->size = 1;
+    k->tensors[0].type = k->tensors[1].type = WNNOperandDataType_Uint32;
+    k->tensors[0].elements /= size;
+    k->tensors[1].elements /= size;
+    return normalise(k);
+}
+
 /* ---- 2. phases ---- */
 
 static uint32_t max_u32(uint32_t a, uint32_t b)
@@ -478,7 +521,7 @@ bool kernel_finish(struct kernel *k)
     assert(!k->finished);
     if (k->stage_count)
         return kernel_finish_stages(k);
-    if (k->error.status || !normalise(k))
+    if (k->error.status || !normalise(k) || !copy_words(k))
         return false;
     compute_phases(k);
     k->finished = true;

@@ -309,6 +309,8 @@ static void join_producers(struct fuse *f, const struct node *n)
     const uint32_t count = n->input_count < SIBLING_INPUTS_MAX ? n->input_count : SIBLING_INPUTS_MAX;
     const bool backwards = op_infos[n->op].flags & OPF_LIBRARY;
 
+    if (n->result_count == 1 && value_is_packed_late(n->results[0])) /* it moves words, where it computes nothing */
+        return;
     for (uint32_t i = 0; i < count; i++) {
         struct group *views[VIEWS_MAX], *g = f->group_of[n->index], *producer;
         uint32_t view_count;

@@ -152,25 +152,22 @@ static bool is_middle(const struct value *zero)
            byte_at(zero, zero->constant->data, 0) == (zero->type.type == WNNOperandDataType_Uint8 ? BYTE_MIDDLE : 0);
 }
 
-/* Returns whether B is computed at run time, as bytes with one scale, whose packing repays: many rows read it, and neighbours
- * along K, which become words, do not lie next to each other anyway, in pieces that a transpose moves one by one.  Bytes less
+/* Returns whether B is computed at run time, as bytes with one scale, whose packing repays: many rows read it.  Bytes less
  * their zero point are signed ones, or their products with A are summed exactly, without scales, however much more they are. */
 static bool is_late(const struct node *n, const struct node *unpacking, uint32_t results, const struct target *t)
 {
     const struct value *bytes = unpacking->inputs[0].value, *scale = unpacking->inputs[1].value,
                        *zero = unpacking->inputs[2].value;
-    const struct tensor_type *type = &unpacking->results[0]->type, *out = &n->results[0]->type;
+    const struct tensor_type *type = &unpacking->results[0]->type;
+    const int64_t columns = type->dims[results], rows = type_elements(&n->results[0]->type) / columns;
     bool transposed;
-    const int64_t columns = type->dims[results], steps = type_elements(type) / columns;
-    const uint32_t inner = n->op == OP_CONV2D ? conv_view(n).filter[AXIS_INPUT] : !results;
 
     if (compact_constant(bytes, &transposed) || scale->kind != VALUE_CONSTANT || !scale->constant ||
-        type_elements(&scale->type) != 1 || type_elements(&zero->type) != 1 || inner + 1 == type->rank || is_depthwise(n) ||
-        !has_words(n) || columns % target_lanes(t) != 0 ||
-        type_elements(out) / columns < target_facts(t)->multiplication.late_filter_results)
+        type_elements(&scale->type) != 1 || type_elements(&zero->type) != 1 || is_depthwise(n) || !has_words(n) ||
+        columns % target_lanes(t) != 0 || rows < target_facts(t)->multiplication.late_filter_results)
         return false;
     return is_middle(zero) || (n->op == OP_MATMUL && is_one(scale) && is_one(n->inputs[0].value->producer->inputs[1].value) &&
-                               steps * UINT8_MAX * BYTE_MIDDLE <= 1 << FLT_MANT_DIG);
+                               type_elements(type) / columns * UINT8_MAX * BYTE_MIDDLE <= 1 << FLT_MANT_DIG);
 }
 
 bool node_multiplies_bytes(const struct node *n, const struct target *t)
@@ -433,24 +430,18 @@ static struct value *make_b(struct graph *g, struct node *n, const struct node *
     return v ? make_reshape(g, n, n, v, t.rank, t.dims) : NULL;
 }
 
-/* Returns the sums of A's rows times what is left of the zero point of a B whose bytes are signed now, or NULL if that is 0, or
- * if memory runs out. */
+/* Returns the sums of A's rows times what is left of the zero point of a B whose bytes are signed now.  Returns NULL if memory
+ * runs out. */
 static struct value *make_zero_sums(struct graph *g, struct node *n, const struct node *of_a, const struct node *of_b)
 {
-    struct value *zero = of_b->inputs[2].value, *rows;
-    const int middle = zero->type.type == WNNOperandDataType_Uint8 ? BYTE_MIDDLE : 0;
     const uint32_t axis = of_a->results[0]->type.rank - 1;
-    WNNReduceOptions o = WNN_REDUCE_OPTIONS_INIT;
+    const WNNReduceOptions o = {.structSize = sizeof o, .axesCount = 1, .axes = &axis, .keepDimensions = true};
+    struct value *zero = make_cast(g, n, n, of_b->inputs[2].value, WNNOperandDataType_Float32),
+                 *rows = make_a(g, n, of_a->inputs[0].value, of_a);
 
-    if (is_middle(zero))
-        return NULL;
-    o.axes = &axis;
-    o.axesCount = 1;
-    o.keepDimensions = true;
-    rows = make_a(g, n, of_a->inputs[0].value, of_a);
+    if (of_b->inputs[2].value->type.type == WNNOperandDataType_Uint8)
+        zero = make_binary(g, n, OP_SUB, zero, make_number(g, zero, BYTE_MIDDLE));
     rows = rows ? make_node(g, n, OP_REDUCE_SUM, n, 1, &rows, &o, NULL) : NULL;
-    zero = make_cast(g, n, n, zero, WNNOperandDataType_Float32);
-    zero = zero ? make_binary(g, n, OP_SUB, zero, make_number(g, zero, middle)) : NULL;
     return make_binary(g, n, OP_MUL, rows, zero);
 }
 
@@ -472,10 +463,9 @@ struct node *pack_byte_operands(struct graph *g, struct node *n, const struct we
     if (has_words(n)) {
         node_set_input(n, 0, inputs[0]);
         node_set_input(n, 1, inputs[1]);
-        v = is_constant ? NULL : make_zero_sums(g, n, of_a, of_b);
-        if (!v)
-            return g->error.status ? NULL : n;
-        inputs[2] = v;
+        if (is_constant || is_middle(of_b->inputs[2].value))
+            return n;
+        inputs[2] = make_zero_sums(g, n, of_a, of_b);
         v = make_binary(g, n, OP_MATMUL, inputs[0], inputs[1]);
         struct node *contraction = v ? v->producer : NULL;
         v = make_binary(g, n, OP_SUB, v, inputs[2]);

@@ -173,11 +173,10 @@ bool onnx_import_matmul_integer(struct onnx_node *n)
     uint32_t terms = dims.at[dims.rank - 1];
     if (onnx_is_open(terms))
         return onnx_refuse_open(n);
-    enum { LINE = 64 }; /* pieces that begin with lines of the cache have whole words of bytes (ir/schedule/contraction.h) */
-    const double length = floor(0x1p24 / (x.largest * y.largest));
+    double length = floor(0x1p24 / (x.largest * y.largest));
     if (n->refused || terms <= length || terms > length * PIECES_MAX)
         return onnx_output_sums(n, x, y, terms, multiply_pieces, NULL);
-    if (!output_pieces(n, terms, (uint32_t)length / LINE * LINE))
+    if (!output_pieces(n, terms, (uint32_t)length / 64 * 64)) /* lines of the cache, and so whole words of bytes */
         return false;
     if (n->outputs[0])
         n->outputs[0]->sums = onnx_matmul_any(n, x.operand, y.operand);
