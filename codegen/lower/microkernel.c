@@ -261,17 +261,32 @@ static bool guards_are_open(const struct emitter *e, const struct context *cx)
     return e->s->tile.guarded && !cx->guards_hold && !cx->row_pointers;
 }
 
+/* Returns whether rows in the padding get zeros inside of that many loops over REDUCED variables. */
+static bool has_edge(const struct emitter *e, uint32_t r)
+{
+    return e->s->tile.zeros && e->s->tile.edge == r;
+}
+
 static void nest(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r);
+
+/* Emits the rest of the loops with zeros for rows in the padding. */
+static void nest_at_edge(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r)
+{
+    struct context at_edge = *cx;
+
+    operand_set_edge_pointers(e, cx, r);
+    at_edge.row_pointers = e->row_pointers;
+    nest(e, &at_edge, t, r);
+}
 
 /* Emits the rest of the loops without guards where all guards hold, and with them elsewhere. */
 static void branch(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r)
 {
     struct loop_builder *b = e->m.b;
     const uint32_t level = e->info.point_level + r;
-    struct context at_edge = *cx;
     V some, all = inside(e, cx, t, r, &some);
 
-    if (e->s->tile.zeros) { /* the loop is the same everywhere */
+    if (tile_is_same_at_edges(e->s)) {
         loop_scope_begin(b);
     } else {
         struct context unguarded = *cx;
@@ -286,11 +301,10 @@ static void branch(struct emitter *e, const struct context *cx, struct sums *t, 
         loop_if_begin(b, some);
     else
         loop_scope_begin(b);
-    if (e->s->tile.zeros) {
-        operand_set_edge_pointers(e, cx, r);
-        at_edge.row_pointers = e->row_pointers;
-    }
-    nest(e, &at_edge, t, r);
+    if (has_edge(e, r))
+        nest_at_edge(e, cx, t, r);
+    else
+        nest(e, cx, t, r);
     loop_end(b);
     loop_end(b);
     frame_open(&e->frame, level);
@@ -300,8 +314,10 @@ static void branch(struct emitter *e, const struct context *cx, struct sums *t, 
 
 static void inner(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r)
 {
-    if (guards_are_open(e, cx) && e->s->tile.ranged && e->s->tile.branch == r)
+    if (guards_are_open(e, cx) && e->s->tile.branch == r)
         branch(e, cx, t, r);
+    else if (guards_are_open(e, cx) && has_edge(e, r))
+        nest_at_edge(e, cx, t, r);
     else
         nest(e, cx, t, r);
 }
@@ -368,7 +384,8 @@ static void nest(struct emitter *e, const struct context *cx, struct sums *t, ui
     const uint32_t var = e->k->parallel_count + r, level = e->info.point_level + r;
     V size = number_value(e, e->info.var_number[var]);
 
-    if (r >= e->s->tile.unroll_from && !guards_are_open(e, cx)) {
+    const bool looped = e->s->tile.zeros && cx->row_pointers && !has_bytes(e);
+    if (r >= e->s->tile.unroll_from && !guards_are_open(e, cx) && !looped) {
         for (int64_t i = 0; i < e->k->vars[var].size; i++) {
             frame_open(&e->frame, level + 1);
             e->frame.var_value[var] = const_index(&e->m, i);

@@ -88,7 +88,7 @@ V operand_start(struct emitter *e, const struct context *cx, uint32_t expr)
 bool operand_guards_hold(const struct emitter *e, const struct context *cx, uint32_t expr)
 {
     return e->k->exprs[expr].varying &&
-           (cx->guards_hold || (cx->row_pointers && tile_guards_are_common(e->s, expr, e->s->tile.branch)));
+           (cx->guards_hold || (cx->row_pointers && tile_guards_are_common(e->s, expr, e->s->tile.edge)));
 }
 
 V operand_address(struct emitter *e, const struct context *cx, uint32_t expr, T element)
@@ -101,7 +101,7 @@ V operand_address(struct emitter *e, const struct context *cx, uint32_t expr, T 
         return NULL;
     for (uint32_t i = 0; i < f->affine->count; i++) {
         const uint32_t var = f->affine->terms[i].var;
-        if (e->k->vars[var].kind != KVAR_REDUCED || var - e->k->parallel_count < e->s->tile.branch)
+        if (e->k->vars[var].kind != KVAR_REDUCED || var - e->k->parallel_count < e->s->tile.edge)
             continue;
         V c = number_value(e, f->number + 1 + i);
         frame_at(&e->frame, e->info.expr_level[expr]);

@@ -122,14 +122,14 @@ struct register_tile {
     int64_t split_steps;
     struct block_products blocks;
     struct tile_window window;
-    bool unpacked;         /* B is computed from loaded values in registers */
-    bool guarded;          /* an operand has guards (padding) */
-    bool ranged;           /* one test decides the guards for a whole tile */
-    uint32_t branch;       /* depth of the reduction loop at which the test is made */
-    uint32_t zeros;        /* elements that a row in the padding reads instead of its own; 0: such rows are masked */
-    bool b_outer;          /* B exceeds the cache: it is walked once, slowest */
-    bool strided;          /* a matrix multiplication: strides of rows are parameters, so that sizes share code */
-    uint32_t chains;       /* sums that alternate along the innermost loop, to hide the latency of additions */
+    bool unpacked;   /* B is computed from loaded values in registers */
+    bool guarded;    /* an operand has guards (padding) */
+    uint32_t branch; /* depth of the reduction loop at which one test decides the guards for a tile; KEXPR_NONE: none does */
+    uint32_t edge;   /* depth at which a row in the padding gets zeros to read */
+    uint32_t zeros;  /* elements that such a row reads instead of its own; 0: it is masked */
+    bool b_outer;    /* B exceeds the cache: it is walked once, slowest */
+    bool strided;    /* a matrix multiplication: strides of rows are parameters, so that sizes share code */
+    uint32_t chains; /* sums that alternate along the innermost loop, to hide the latency of additions */
     uint32_t prefetch_var; /* counts panels of B, the next of which is prefetched; vector_var: B itself is; KEXPR_NONE: none */
 };
 
@@ -307,6 +307,14 @@ int64_t schedule_recurrent_panel(const struct target *t, int64_t n);
 
 /** Returns whether an expression is a load of an operand, or part of one. */
 bool tile_is_operand(const struct kexpr *x);
+/** Returns whether one code serves tiles of which some rows are in the padding, and all others: nothing is gained by unrolling
+ * it, or it multiplies words.  Otherwise tiles at an edge have loops, where many addresses leave no registers for more. */
+static inline bool tile_is_same_at_edges(const struct schedule *s)
+{
+    const struct register_tile *t = &s->tile;
+
+    return t->zeros && t->edge == t->branch && (t->unroll_from == s->kernel->reduced_count || t->blocks.bytes.a != KEXPR_NONE);
+}
 /** Returns whether strides of a tile's rows are part of the code.  They are parameters where each row has an address of its
  * own, and where columns have bytes of their own, whose addresses take little of the time, or windows overlap, whose long
  * code layers of all widths share. */
@@ -314,7 +322,8 @@ static inline bool tile_fixes_rows(const struct schedule *s)
 {
     const struct register_tile *t = &s->tile;
 
-    return t->m_var != KEXPR_NONE && !t->strided && !t->zeros && !t->blocks.bytes.own && !t->window.row.neighbours;
+    return t->m_var != KEXPR_NONE && !t->strided && !tile_is_same_at_edges(s) && !t->blocks.bytes.own &&
+           !t->window.row.neighbours;
 }
 /** Returns whether x is an operand of which a tile of a strided kernel reads one element per row. */
 bool tile_is_a(const struct schedule *s, const struct kexpr *x);

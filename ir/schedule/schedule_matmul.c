@@ -372,26 +372,6 @@ static bool guard_is_ranged(const struct schedule *s, const struct kguard *g, ui
            (s->tile.m_var == KEXPR_NONE || !form_derives_from(k, &g->form, s->tile.m_var));
 }
 
-static void choose_guards(struct schedule *s)
-{
-    const struct kernel *k = s->kernel;
-    struct register_tile *t = &s->tile;
-    uint32_t depth = 0;
-
-    for (uint32_t i = 0; i < k->expr_count; i++) {
-        for (uint32_t g = 0; tile_is_operand(&k->exprs[i]) && g < k->exprs[i].guard_count; g++) {
-            uint32_t d = depth_of(k, &k->exprs[i].guards[g].form);
-            depth = d > depth ? d : depth;
-            t->guarded = true;
-        }
-    }
-    t->branch = depth < t->unroll_from ? depth : t->unroll_from;
-    t->ranged = t->guarded && !t->window.skips;
-    for (uint32_t i = 0; i < k->expr_count; i++)
-        for (uint32_t g = 0; tile_is_operand(&k->exprs[i]) && g < k->exprs[i].guard_count; g++)
-            t->ranged = t->ranged && guard_is_ranged(s, &k->exprs[i].guards[g], t->branch);
-}
-
 /* Returns whether x's guards are the same for a whole tile and all loops inside of `branch` ones, and x is an operand that is
  * zero where they fail: nothing is added there, and elsewhere they hold. */
 bool tile_guards_are_common(const struct schedule *s, uint32_t expr, uint32_t branch)
@@ -472,6 +452,34 @@ static uint32_t zeros_needed(const struct schedule *s, uint32_t branch)
         most = zeros > most ? zeros : most;
     }
     return most;
+}
+
+static void choose_guards(struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+    struct register_tile *t = &s->tile;
+    uint32_t depth = 0;
+
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        for (uint32_t g = 0; tile_is_operand(&k->exprs[i]) && g < k->exprs[i].guard_count; g++) {
+            uint32_t d = depth_of(k, &k->exprs[i].guards[g].form);
+            depth = d > depth ? d : depth;
+            t->guarded = true;
+        }
+    }
+    t->branch = depth < t->unroll_from ? depth : t->unroll_from;
+    bool ranged = t->guarded && !t->window.skips, apart = !t->window.row.neighbours;
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        for (uint32_t g = 0; tile_is_operand(&k->exprs[i]) && g < k->exprs[i].guard_count; g++) {
+            ranged = ranged && guard_is_ranged(s, &k->exprs[i].guards[g], t->branch);
+            apart = apart && guard_is_ranged(s, &k->exprs[i].guards[g], 0) && tile_zeros(s, &k->exprs[i], depth);
+        }
+    t->edge = ranged && apart ? depth : t->branch;
+    t->zeros = ranged ? zeros_needed(s, t->edge) : 0;
+    if (!ranged)
+        t->branch = KEXPR_NONE;
+    else if (t->zeros && apart && !tile_is_same_at_edges(s))
+        t->branch = 0; /* once for a tile, of which few are at an edge */
 }
 
 bool tile_is_b_var(const struct schedule *s, uint32_t var)
@@ -565,7 +573,6 @@ bool tile_choose(struct schedule *s, const struct target *target)
     if (t->split != KEXPR_NONE && t->split >= t->unroll_from)
         t->unroll_from = t->split + 1;
     choose_guards(s);
-    t->zeros = zeros_needed(s, t->branch);
     t->window.lines = t->zeros ? 1 : t->window.lines;
     lookups_choose(s, target);
     choose_chains(s);

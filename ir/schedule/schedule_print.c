@@ -113,8 +113,8 @@ static void print_tile(const struct schedule *s, FILE *out)
                 t->blocks.bytes.both_signed ? " signed" : "", t->blocks.bytes.narrow ? " narrow" : "");
     if (t->blocks.words != KEXPR_NONE)
         fprintf(out, " words e%u", t->blocks.words);
-    fprintf(out, " guarded %u ranged %u branch %u zeros %u outer %u %u chains %u prefetch %d block %u", t->guarded, t->ranged,
-            t->branch, t->zeros, t->b_outer, t->m_outer, t->chains, (int)t->prefetch_var, t->m_tiles);
+    fprintf(out, " guarded %u branch %d zeros %u at %u outer %u %u chains %u prefetch %d block %u", t->guarded, (int)t->branch,
+            t->zeros, t->edge, t->b_outer, t->m_outer, t->chains, (int)t->prefetch_var, t->m_tiles);
     if (t->strided)
         fputs(" strided", out);
     if (tile_fixes_rows(s))

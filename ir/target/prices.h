@@ -17,12 +17,12 @@
 #define HALF_RATE_PRICES SLOWER_PRICES(1, 1)
 
 /* AVX2: AMD EPYC, family 25, model 1.
- * Errors, and what a tenth exceeds: library 13 % (29 %), packed 5 % (17 %), unpacked 2 % (17 %), winograd 2 % (6 %), tile 3 %
- * (5 %). */
+ * Errors, and what a tenth exceeds: library 12 % (27 %), packed 5 % (15 %), unpacked 2 % (18 %), winograd 2 % (6 %), tile 3 %
+ * (7 %). */
 #define AVX2_PRICES                                                                                                            \
-    .library = {.call = 458, .matrix = 249, .product = 23, .window = 2.88, .near = 5.44, .far = 11.6},                         \
-    .packed = {.product = 19.4, .ragged = 5.72, .window = 44.6, .near = 2.72, .far = 7.11},                                    \
-    .unpacked = {.product = 20.6, .ragged = 7.51, .near = 3.98, .far = 16.2},                                                  \
+    .library = {.call = 438, .matrix = 236, .product = 22.8, .window = 2.63, .near = 5.72, .far = 11.1},                       \
+    .packed = {.product = 19.6, .ragged = 4.04, .window = 9.15, .near = 2.74, .far = 6.57},                                    \
+    .unpacked = {.product = 20.3, .ragged = 7.85, .near = 3.88, .far = 13.9},                                                  \
     .winograd = {.product = 21.5, .read = 383, .output = 133, .memory = 51.7, .far = 0.0233},                                  \
     .tile = {.work = 0.152, .step = 0.0901, .split_near = 0.00475, .split_far = 0.0304, .apart = 0.02}
 

@@ -92,7 +92,7 @@
 #define NARROW_TILE {TILE_FACTS, .padded_rows = {4, 0}}
 #define NARROW_CONTRACTION                                                                                                     \
     {CONTRACTION_FACTS, .tile = NARROW_TILE, .panel = {PANEL_FACTS, .vectors_preferred = 2}, .window = WINDOW_FACTS(400),      \
-     .unrolled_steps = 288}
+     .unrolled_steps = 144}
 #define WIDE_CONTRACTION                                                                                                       \
     {CONTRACTION_FACTS, .tile = {TILE_FACTS, .padded_rows = {8, 7}}, .panel = {PANEL_FACTS, .vectors_preferred = 3},           \
      .window = WINDOW_FACTS(400), .unrolled_steps = 288}

@@ -38,7 +38,16 @@ static double window_elements(const struct node *n)
 bool cost_reads_apart(const struct target *t, const struct node *n)
 {
     const struct target_facts *facts = target_facts(t);
-    const double points = window_elements(n), bytes = 2 * elements(n->inputs[0].value) * sizeof(float);
+    struct reduced_space s;
+
+    lower_reduces(n, &s);
+    const int64_t inner = s.sizes[s.count - 1];
+    if (n->op == OP_CONV2D && inner > 1 && inner <= KERNEL_IMMEDIATE_MAX) {
+        const uint32_t *padding = conv_view(n).padding;
+        if (padding[0] | padding[1] | padding[2] | padding[3])
+            return true;
+    }
+    const double points = (double)s.points, bytes = 2 * elements(n->inputs[0].value) * sizeof(float);
     const double multiplies = points * results_elements(n) / (double)target_lanes(t);
     const bool near = bytes <= facts->cache.l2_reused_share * target_l2_bytes(t);
     const double copy = 1e3 * bytes / (near ? facts->rate.l2_bytes : facts->rate.memory_bytes);

@@ -10,7 +10,8 @@
 /** Returns how many elements of input `slot` computing all of n reads, an element read twice counted twice. */
 double cost_elements_read(const struct node *n, uint32_t slot);
 /** Returns whether a contraction whose operand 0 is transposed had better read a copy: its elements lie apart along the sum,
- * each in a line of its own, of which the L1 cache does not hold all until the next tile of rows. */
+ * each in a line of its own, of which the L1 cache does not hold all until the next tile of rows.  So it is with few channels
+ * and padding: zeros stand for channels that are neighbours, and others are tested one by one. */
 bool cost_reads_apart(const struct target *t, const struct node *n);
 /** Returns the time of computing all of n on t (NULL: the baseline), in additions. */
 double cost_operations(const struct target *t, const struct node *n);

@@ -70,8 +70,8 @@ TEST(choices_are_those_of_the_prices)
                  {"kLk", {7, 160, 960, 1}},
                  {"kLk", {9, 512, 512, 3}},
                  {"LLk", {58, 64, 64, 3}},
-                 {"LLL", {229, 3, 64, 7}},
-                 {"LLL", {226, 3, 32, 3}},
+                 {"LLk", {229, 3, 64, 7}},
+                 {"LLk", {226, 3, 32, 3}},
                  {"LLk", {130, 64, 3, 3}}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
