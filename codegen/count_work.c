@@ -231,7 +231,7 @@ static bool count_function(struct counting *c, LLVMContextRef context, LLVMModul
         LLVMDisposeBuilder(m.b);
     }
     loop_module_free(&loops);
-    ok = ok && machine_optimize(c->m, module, c->e) && machine_generate(c->m, module, LLVMAssemblyFile, &assembly, c->e);
+    ok = ok && machine_optimize(c->m, module, c->e) && machine_generate(c->m, module, LLVMAssemblyFile, false, &assembly, c->e);
     if (!ok)
         return false;
     count_assembly(LLVMGetBufferStart(assembly), points, c->work);

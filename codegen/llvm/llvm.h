@@ -29,7 +29,7 @@ bool isa_probe(struct machine *m, const char *triple, struct isa *isa, struct er
 /** A target machine.  Threads may not use one at the same time. */
 struct machine {
     LLVMTargetMachineRef tm;
-    void *pipelines[LLVMObjectFile + 1]; /* by type of file; NULL until one is needed */
+    void *pipelines[2][LLVMObjectFile + 1]; /* [1]: of register tiles; by type of file; NULL until one is needed */
     char *data_layout;
     const struct target *target;
     const struct debug_options *debug;
@@ -56,9 +56,9 @@ void processors_each(const char *triple, bool features, void (*each)(void *user,
 /** Runs the passes that the text names on the module (pipeline.cc).  Returns false with a message in text[size] if LLVM does
  * not know one of them. */
 bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char *text, size_t size);
-/** Makes the passes of code generation for files of a type, which for small kernels takes as long as running them
- * (pipeline.cc).  Returns NULL if the target does not support the type. */
-void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type);
+/** Makes the passes of code generation for files of a type, of register tiles alone if `tiled`, which for small kernels takes
+ * as long as running them (pipeline.cc).  Returns NULL if the target does not support the type. */
+void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool tiled);
 /** Makes a file of a module, which it changes; any number of modules may follow. */
 LLVMMemoryBufferRef pipeline_generate(void *pipeline, LLVMModuleRef module);
 /** Frees it.  NULL does nothing. */
@@ -79,9 +79,9 @@ bool machine_lower(const struct machine *m, const struct llvm_build *b, const st
                    struct error *e);
 /** Verifies a module (if that is switched on) and optimises it.  Returns false after an error in *e. */
 bool machine_optimize(struct machine *m, LLVMModuleRef module, struct error *e);
-/** Makes machine code or assembly of a module.  The caller disposes of *out.  Returns false after an error in *e, and *out is
- * NULL. */
-bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileType type, LLVMMemoryBufferRef *out,
+/** Makes machine code or assembly of a module, whose loops are those of a register tile if `tiled`.  The caller disposes of
+ * *out.  Returns false after an error in *e, and *out is NULL. */
+bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileType type, bool tiled, LLVMMemoryBufferRef *out,
                       struct error *e);
 /** Compiles a kernel to an object file in memory, in which symbol names its function.  The caller disposes of *object.  Returns
  * false after an error in *e. */

@@ -169,8 +169,10 @@ static bool destroy_protected(void *user)
 {
     struct machine *m = user;
 
-    for (uint32_t i = 0; i < sizeof m->pipelines / sizeof *m->pipelines; i++)
-        pipeline_free(m->pipelines[i]);
+    for (uint32_t i = 0; i <= LLVMObjectFile; i++) {
+        pipeline_free(m->pipelines[false][i]);
+        pipeline_free(m->pipelines[true][i]);
+    }
     if (m->tm)
         LLVMDisposeTargetMachine(m->tm);
     if (m->data_layout)
@@ -337,14 +339,15 @@ bool machine_optimize(struct machine *m, LLVMModuleRef module, struct error *e)
     return true;
 }
 
-bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileType type, LLVMMemoryBufferRef *out,
+bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileType type, bool tiled, LLVMMemoryBufferRef *out,
                       struct error *e)
 {
     double start = milliseconds_now();
+    void **pipeline = &m->pipelines[tiled][type];
 
-    if (!m->pipelines[type])
-        m->pipelines[type] = pipeline_create(m->tm, type);
-    *out = m->pipelines[type] ? pipeline_generate(m->pipelines[type], module) : NULL;
+    if (!*pipeline)
+        *pipeline = pipeline_create(m->tm, type, tiled);
+    *out = *pipeline ? pipeline_generate(*pipeline, module) : NULL;
     if (!*out)
         return error_set(e, WNNStatus_UnknownError, "generating code: LLVM has no such output for %s", m->target->triple);
     m->times.codegen_ms += milliseconds_now() - start;
@@ -394,7 +397,7 @@ static bool compile_module(const struct compilation *c, LLVMContextRef context, 
     dump_assembly(m, k, c->symbol, module);
     m->times.structures++;
     double optimized = milliseconds_now();
-    ok = machine_generate(m, module, LLVMObjectFile, c->object, c->e);
+    ok = machine_generate(m, module, LLVMObjectFile, c->s->tiled, c->object, c->e);
     if (ok && m->debug && m->debug->flags & DEBUG_TIME_PASSES)
         fprintf(stderr, "# kernel %-32s emit and passes %8.3f ms, code %8.3f ms\n", k->name[0] ? k->name : c->symbol,
                 optimized - start, milliseconds_now() - optimized);

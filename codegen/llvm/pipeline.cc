@@ -7,7 +7,9 @@
  * This file is compiled without exceptions, as LLVM is, but with the tables that let them pass: what LLVM was changing when its
  * memory ran out stays where it is, because no destructor can be trusted with it.
  */
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
@@ -21,7 +23,7 @@
 #include <llvm/Target/TargetMachine.h>
 
 extern "C" bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char *text, size_t size);
-extern "C" void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type);
+extern "C" void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool tiled);
 extern "C" LLVMMemoryBufferRef pipeline_generate(void *pipeline, LLVMModuleRef module);
 extern "C" void pipeline_free(void *pipeline);
 
@@ -50,23 +52,27 @@ const char *const idle[] = {
     "X86 Domain Reassignment Pass",
 };
 
-/* The passes of code generation without those. */
+/* The passes of code generation without those, and without one that register tiles make unnecessary (lower/induction.c). */
 class Generation : public llvm::legacy::PassManager
 {
   public:
+    const bool tiled;
     llvm::SmallString<0> bytes; /* of the module at hand */
     llvm::raw_svector_ostream out{bytes};
+
+    explicit Generation(bool tiled) : tiled(tiled)
+    {
+    }
 
     void add(llvm::Pass *pass) override
     {
         const llvm::StringRef name = pass->getPassName();
 
-        for (const char *one : idle)
-            if (name == one) {
-                delete pass;
-                return;
-            }
-        llvm::legacy::PassManager::add(pass);
+        if (std::find(std::begin(idle), std::end(idle), name) == std::end(idle) &&
+            !(tiled && name == "Loop Strength Reduction"))
+            llvm::legacy::PassManager::add(pass);
+        else
+            delete pass;
     }
 };
 
@@ -94,9 +100,9 @@ bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char
     return true;
 }
 
-void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type)
+void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool tiled)
 {
-    Generation *generation = new Generation;
+    Generation *generation = new Generation(tiled);
     const llvm::CodeGenFileType file =
         type == LLVMAssemblyFile ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
 

@@ -13,7 +13,7 @@
  * The files have an order: each calls only those above it in this list (tests/structure/check_structure.sh), and includes only
  * their headers.
  *
- *   build                                   types, constants, instructions, loops
+ *   build, induction                        types, constants, instructions, loops; addresses of innermost loops
  *   avx512, native                          scalar operations that are an instruction or a few
  *   expand, operation                       expansions (ir/expansion), low-precision floats, any scalar operation
  *   quantise                                operations that make bytes, together
@@ -40,6 +40,7 @@
 #include <stdio.h>
 
 #include "codegen/lower/expression.h"
+#include "codegen/lower/induction.h"
 #include "codegen/lower/microkernel.h"
 #include "codegen/lower/space.h"
 #include "codegen/lower/units.h"
@@ -71,6 +72,8 @@ static struct loop_function *lower_function(struct loop_module *module, const st
 
     if (ok)
         emit_body(e);
+    if (ok && s->tiled)
+        reduce_addresses(&e->m, function);
     if (e)
         arena_free(&e->arena);
     arena_free(&arena);

@@ -228,9 +228,9 @@ static bool write_module(struct writing *w)
 
     switch (w->options->kind) {
     case OBJECT_CODE:
-        return machine_generate(w->o.machine, module, LLVMObjectFile, &w->out, w->e);
+        return machine_generate(w->o.machine, module, LLVMObjectFile, false, &w->out, w->e);
     case OBJECT_ASSEMBLY:
-        return machine_generate(w->o.machine, module, LLVMAssemblyFile, &w->out, w->e);
+        return machine_generate(w->o.machine, module, LLVMAssemblyFile, false, &w->out, w->e);
     case OBJECT_BITCODE:
         w->out = LLVMWriteBitcodeToMemoryBuffer(module);
         return true;

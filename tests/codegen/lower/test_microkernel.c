@@ -33,6 +33,12 @@ TEST(weights_are_prefetched)
     assert_false(prefetches(windows(5, 40)));
 }
 
+/* What is the same in all steps of an innermost loop is a pointer, which nothing else makes there. */
+TEST(innermost_loops_have_pointers)
+{
+    assert_true(lowered_has(windows(5, 40), &machine_get(0)->target.isa, LOOP_OPAQUE));
+}
+
 static struct kernel *matrices(int m, int d, int n)
 {
     return kernel_of("kernel matrices { parallel i < $m, j < $n reduced r < $d tensor a: f32[], b: f32[], y: f32[] written"
