@@ -163,6 +163,7 @@ static struct graph *compact_graph(const struct compact_form *f, const struct co
 
     *t = (struct target){.isa = {.vector_bits = 32, .registers = 16},
                          .thread_count = 1,
+                         .device = target_gpu_facts(false),
                          .compact = {.unpacks = true, .small = true, .panel_columns = z->panel}};
     if (!strcmp(f->type, "f16"))
         snprintf(

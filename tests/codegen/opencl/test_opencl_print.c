@@ -98,6 +98,7 @@ static char *printed_compact(uint32_t rows, bool processor, struct gpu_schedule 
 {
     struct target t = {.isa = {.vector_bits = 32, .registers = 16},
                        .thread_count = 1,
+                       .device = target_gpu_facts(processor),
                        .compact = {.unpacks = true, .small = true, .panel_columns = UINT32_MAX}};
     uint32_t params;
     char body[400];

@@ -10,11 +10,12 @@
 /* ---- allocations that fail on demand ---- */
 
 /*
- * The library allocates with calloc and aligned_alloc only; the ones here count and fail, and hand the rest to libc.  Not with
- * the sanitizers, which bring allocators of their own.
+ * Graphs allocate with malloc, calloc and aligned_alloc; the ones here count and fail, and hand the rest to libc.  Not with the
+ * sanitizers, which bring allocators of their own.
  */
 #if !defined(WEBNN_SANITIZE) && defined(__GLIBC__)
 #define CAN_FAIL 1
+extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 
@@ -25,6 +26,11 @@ static bool allocation_fails(void)
 {
     allocation_count++;
     return allocations_left >= 0 && allocations_left-- <= 0;
+}
+
+void *malloc(size_t size)
+{
+    return allocation_fails() ? NULL : __libc_malloc(size);
 }
 
 void *calloc(size_t count, size_t size)
