@@ -223,11 +223,14 @@ napi_value context_op_support_limits(struct call *c, struct object *context);
 bool string_create(napi_env env, WNNStringView text, napi_value *value);
 /** Makes an array of sizes, and of names where dimensions, which may be NULL, has them. */
 bool sizes_create(struct call *c, size_t rank, const uint32_t *shape, const WNNDimension *dimensions, napi_value *value);
-/** Sets a property of an object that has no setters. */
+/** Define an own property, which no setter of a prototype meets. */
+bool property_set_view(struct call *c, napi_value object, WNNStringView name, napi_value value);
 bool property_set(struct call *c, napi_value object, const char *name, napi_value value);
 bool property_set_string(struct call *c, napi_value object, const char *name, WNNStringView text);
 /** Sets a number, which JavaScript's numbers hold exactly up to 2^53. */
 bool property_set_number(struct call *c, napi_value object, const char *name, uint64_t number);
+/** Makes an object of numbers, or returns NULL. */
+napi_value numbers_create(struct call *c, size_t count, const char *const *names, const uint64_t *numbers);
 /** Returns the frozen array of a tensor's or an operand's shape, made at the first call. */
 napi_value shape_get(struct call *c, struct object *o, size_t rank, const uint32_t *shape, const WNNDimension *dimensions);
 /** Is ML.createContext(), of contexts that know the draft's data types where it is the draft's. */

@@ -26,15 +26,6 @@ static bool convert_shapes(struct call *c, napi_value value, WNNNamedShape **sha
     return true;
 }
 
-/** Defines an own property, which no setter of a prototype meets. */
-static bool property_define(struct call *c, napi_value object, WNNStringView name, napi_value value)
-{
-    napi_property_descriptor property = {.value = value, .attributes = napi_default_jsproperty};
-
-    return string_create(c->env, name, &property.name) &&
-           succeeded(c->env, napi_define_properties(c->env, object, 1, &property));
-}
-
 static napi_value graph_compute_shapes(struct call *c, struct object *o)
 {
     const size_t output_count = wnnGraphGetOutputCount(o->native.graph);
@@ -48,7 +39,7 @@ static napi_value graph_compute_shapes(struct call *c, struct object *o)
         return NULL;
     for (size_t i = 0; i < output_count; i++)
         if (!sizes_create(c, outputs[i].rank, outputs[i].shape, NULL, &shape) ||
-            !property_define(c, result, outputs[i].name, shape))
+            !property_set_view(c, result, outputs[i].name, shape))
             return NULL;
     return result;
 }

@@ -108,35 +108,24 @@ static napi_value extension_quantize_weights(struct call *c, struct object *buil
     return NULL;
 }
 
-/** Returns {matrices, bytesBefore, bytesAfter}. */
 static napi_value extension_get_quantized_weights(struct call *c, struct object *graph)
 {
+    static const char *const names[] = {"matrices", "bytesBefore", "bytesAfter"};
     WNNQuantizedWeights w;
-    napi_value result;
 
     wnnGraphGetQuantizedWeights(graph->native.graph, &w);
-    return succeeded(c->env, napi_create_object(c->env, &result)) && property_set_number(c, result, "matrices", w.matrices) &&
-                   property_set_number(c, result, "bytesBefore", w.bytesBefore) &&
-                   property_set_number(c, result, "bytesAfter", w.bytesAfter)
-               ? result
-               : NULL;
+    return numbers_create(c, 3, names, (uint64_t[]){w.matrices, w.bytesBefore, w.bytesAfter});
 }
 
 /* ---- variants of graphs with named dimensions ---- */
 
-/** Returns {built, found, evicted, held}. */
 static napi_value extension_get_variant_counts(struct call *c, struct object *graph)
 {
+    static const char *const names[] = {"built", "found", "evicted", "held"};
     WNNGraphVariantCounts counts;
-    napi_value result;
 
     wnnGraphGetVariantCounts(graph->native.graph, &counts);
-    return succeeded(c->env, napi_create_object(c->env, &result)) && property_set_number(c, result, "built", counts.built) &&
-                   property_set_number(c, result, "found", counts.found) &&
-                   property_set_number(c, result, "evicted", counts.evicted) &&
-                   property_set_number(c, result, "held", counts.held)
-               ? result
-               : NULL;
+    return numbers_create(c, 4, names, (uint64_t[]){counts.built, counts.found, counts.evicted, counts.held});
 }
 
 static napi_value extension_set_variant_limit(struct call *c, struct object *graph)

@@ -7,20 +7,6 @@
 
 #include "frontend/node/addon.h"
 
-static bool set(struct call *c, napi_value object, const char *name, napi_value value)
-{
-    napi_property_descriptor property = {name, NULL, NULL, NULL, NULL, value, napi_default_jsproperty, NULL};
-
-    return succeeded(c->env, napi_define_properties(c->env, object, 1, &property));
-}
-
-static bool set_number(struct call *c, napi_value object, const char *name, double number)
-{
-    napi_value value;
-
-    return succeeded(c->env, napi_create_double(c->env, number, &value)) && set(c, object, name, value);
-}
-
 /** Sets the members of an MLTensorLimits. */
 static bool set_limits(struct call *c, napi_value object, const WNNTensorLimits *limits)
 {
@@ -33,14 +19,13 @@ static bool set_limits(struct call *c, napi_value object, const WNNTensorLimits 
     for (int t = WNNOperandDataType_Float32; wnnOperandDataTypeGetByteSize((WNNOperandDataType)t); t++) {
         if (!(limits->dataTypes & WNN_DATA_TYPE_BIT(t)))
             continue;
-        if (!succeeded(c->env, napi_create_string_utf8(c->env, wnnOperandDataTypeGetName((WNNOperandDataType)t),
-                                                       NAPI_AUTO_LENGTH, &name)) ||
+        if (!string_create(c->env, WNN_STR(wnnOperandDataTypeGetName((WNNOperandDataType)t)), &name) ||
             !succeeded(c->env, napi_set_element(c->env, types, count++, name)))
             return false;
     }
-    return set(c, value, "dataTypes", types) && set_number(c, range, "max", limits->rankRange.max) &&
-           set_number(c, range, "min", limits->rankRange.min) && set(c, value, "rankRange", range) &&
-           set(c, object, limits->name, value);
+    return property_set(c, value, "dataTypes", types) && property_set_number(c, range, "max", limits->rankRange.max) &&
+           property_set_number(c, range, "min", limits->rankRange.min) && property_set(c, value, "rankRange", range) &&
+           property_set(c, object, limits->name, value);
 }
 
 static int by_name(const void *a, const void *b)
@@ -62,21 +47,17 @@ static bool set_operator(struct call *c, WNNContext context, napi_value object, 
     for (size_t i = 0; i < count; i++)
         if (!set_limits(c, value, &limits[i]))
             return false;
-    return set(c, object, name, value);
+    return property_set(c, object, name, value);
 }
 
 /** Sets one member of the dictionary: an operator's, or that of a name below. */
 static bool set_member(struct call *c, WNNContext context, const WNNOpSupportLimits *top, napi_value object, const char *name)
 {
-    napi_value value;
-
     if (!strcmp(name, "preferredInputLayout"))
-        return succeeded(c->env, napi_create_string_utf8(
-                                     c->env, top->preferredInputLayout == WNNInputOperandLayout_Nhwc ? "nhwc" : "nchw",
-                                     NAPI_AUTO_LENGTH, &value)) &&
-               set(c, object, name, value);
+        return property_set_string(c, object, name,
+                                   WNN_STR(top->preferredInputLayout == WNNInputOperandLayout_Nhwc ? "nhwc" : "nchw"));
     if (!strcmp(name, "maxTensorByteLength"))
-        return set_number(c, object, name, (double)top->maxTensorByteLength);
+        return property_set_number(c, object, name, top->maxTensorByteLength);
     if (!strcmp(name, "input"))
         return set_limits(c, object, &top->input);
     if (!strcmp(name, "constant"))

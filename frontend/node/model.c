@@ -223,14 +223,6 @@ static bool create_record(struct call *c, napi_value *record)
            (*record = intrinsic_call(c->environment, INTRINSIC_CREATE, 1, &null));
 }
 
-/** Sets a property that a file names. */
-static bool set_named(struct call *c, napi_value record, WNNStringView name, napi_value value)
-{
-    napi_value key;
-
-    return string_create(c->env, name, &key) && succeeded(c->env, napi_set_property(c->env, record, key, value));
-}
-
 /** Sets the size of a dimension: a number, a name, or null where it is open without one. */
 static bool set_dimension(struct call *c, napi_value shape, size_t i, const WNNModelDimension *d)
 {
@@ -288,7 +280,8 @@ static bool set_free_dimensions(struct call *c, napi_value object, WNNModelInfo 
         WNNModelFreeDimension d;
 
         ok = throw_model(c, wnnModelInfoGetFreeDimension(info, i, &d)) &&
-             succeeded(c->env, napi_create_uint32(c->env, d.largest, &largest)) && set_named(c, record, d.name, largest);
+             succeeded(c->env, napi_create_uint32(c->env, d.largest, &largest)) &&
+             property_set_view(c, record, d.name, largest);
     }
     return ok && property_set(c, object, "dimensions", record);
 }
@@ -303,7 +296,7 @@ static bool set_metadata(struct call *c, napi_value object, WNNModelInfo info)
         WNNModelMetadata m;
 
         ok = throw_model(c, wnnModelInfoGetMetadata(info, i, &m)) && string_create(c->env, m.value, &value) &&
-             set_named(c, record, m.key, value);
+             property_set_view(c, record, m.key, value);
     }
     return ok && property_set(c, object, "metadata", record);
 }
@@ -358,7 +351,7 @@ static bool set_ports(struct call *c, napi_value object, const char *name, WNNMo
         if (ok) {
             wnnOperandAddRef(port.operand);
             operand = object_create(c->environment, INTERFACE_OPERAND, port.operand, 0, NULL);
-            ok = operand && set_named(c, record, port.name, operand);
+            ok = operand && property_set_view(c, record, port.name, operand);
         }
     }
     return ok && property_set(c, object, name, record);
@@ -537,7 +530,7 @@ static bool set_graph_ports(struct call *c, napi_value object, const char *name,
         ok = throw_last(c, get(graph, i, &d)) && succeeded(c->env, napi_create_object(c->env, &port)) &&
              property_set_string(c, port, "dataType", WNN_STR(wnnOperandDataTypeGetName(d.descriptor.dataType))) &&
              sizes_create(c, d.descriptor.rank, d.descriptor.shape, d.descriptor.dimensions, &shape) &&
-             property_set(c, port, "shape", shape) && set_named(c, record, d.name, port);
+             property_set(c, port, "shape", shape) && property_set_view(c, record, d.name, port);
     }
     return ok && property_set(c, object, name, record);
 }

@@ -341,9 +341,17 @@ bool sizes_create(struct call *c, size_t rank, const uint32_t *shape, const WNND
     return ok;
 }
 
+bool property_set_view(struct call *c, napi_value object, WNNStringView name, napi_value value)
+{
+    napi_property_descriptor property = {.value = value, .attributes = napi_default_jsproperty};
+
+    return string_create(c->env, name, &property.name) &&
+           succeeded(c->env, napi_define_properties(c->env, object, 1, &property));
+}
+
 bool property_set(struct call *c, napi_value object, const char *name, napi_value value)
 {
-    return succeeded(c->env, napi_set_named_property(c->env, object, name, value));
+    return property_set_view(c, object, WNN_STR(name), value);
 }
 
 bool property_set_string(struct call *c, napi_value object, const char *name, WNNStringView text)
@@ -358,6 +366,16 @@ bool property_set_number(struct call *c, napi_value object, const char *name, ui
     napi_value value;
 
     return succeeded(c->env, napi_create_double(c->env, (double)number, &value)) && property_set(c, object, name, value);
+}
+
+napi_value numbers_create(struct call *c, size_t count, const char *const *names, const uint64_t *numbers)
+{
+    napi_value object = NULL;
+    bool ok = succeeded(c->env, napi_create_object(c->env, &object));
+
+    for (size_t i = 0; ok && i < count; i++)
+        ok = property_set_number(c, object, names[i], numbers[i]);
+    return ok ? object : NULL;
 }
 
 napi_value shape_get(struct call *c, struct object *o, size_t rank, const uint32_t *shape, const WNNDimension *dimensions)
