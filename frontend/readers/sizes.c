@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "frontend/readers/sizes.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "frontend/readers/files/file.h"
-#include "ir/support/array.h"
 #include "ir/support/suggest.h"
 
 enum { SHAPE_NUMBERS = 1 + NPY_RANK_MAX };

@@ -3,7 +3,6 @@
 #include "ir/graph/infer_steps.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /** Returns the elements of the operand in that slot, whose number is set, or NULL after an error. */
 static const dim_expr *size_values(struct call *c, uint32_t slot, size_t *count)

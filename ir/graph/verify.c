@@ -27,7 +27,6 @@
  * Pointers are trusted as far as "points to a value or node that once was in this graph": its memory is kept as long as the
  * arena.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "ir/support/name_map.h"

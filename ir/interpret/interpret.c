@@ -8,7 +8,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 static interpret_function *const functions[OP_ROWS] = {
 #define OP(...)

@@ -2,7 +2,6 @@
 /* Grows arrays. */
 #include "ir/support/array.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

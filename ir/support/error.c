@@ -2,7 +2,6 @@
 /* Makes errors, which are a status with its message. */
 #include "ir/support/error.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

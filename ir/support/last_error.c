@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-
 char const *wnnStatusGetName(WNNStatus status)
 {
     static const char *const names[] = {

@@ -6,7 +6,6 @@
  */
 #include "ir/support/number.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- float16 ---- */

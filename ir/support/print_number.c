@@ -5,7 +5,6 @@
  */
 #include "ir/support/print_number.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

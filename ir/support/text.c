@@ -5,8 +5,6 @@
  */
 #include "ir/support/text.h"
 
-#include <string.h>
-
 size_t utf8_decode(const char *text, size_t length, uint32_t *code)
 {
     static const uint32_t smallest[5] = {0, 0, 0x80, 0x800, 0x10000};

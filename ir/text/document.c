@@ -2,9 +2,6 @@
 /* Implements documents: their pieces, their errors, and the steps that all of them take (ir/text/document.h). */
 #include "ir/text/document.h"
 
-#include <math.h>
-#include <string.h>
-
 #define APPEND(first, last, item)                                                                                              \
     do {                                                                                                                       \
         if (!(item))                                                                                                           \

@@ -5,8 +5,6 @@
  */
 #include "ir/text/graph_parse.h"
 
-#include <string.h>
-
 #include "ir/graph/dims.h"
 
 /* This is what @scalar may fill in one text: a few characters must not cost the machine's memory. */

@@ -14,9 +14,7 @@
 #include "runtime/host/threads.h"
 #include "runtime/program/memory_limit.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* This is more threads than any machine has cores: asking for more is surely a mistake, and libgomp would try. */
 enum { THREAD_COUNT_MAX = 1024 };

@@ -4,8 +4,6 @@
  */
 #include "runtime/api/context.h"
 
-#include <stdlib.h>
-
 /* ---- buffers ---- */
 
 static WNNTensor tensor_prepare_shared(WNNContext context, WNNTensorDescriptor const *d, void *memory, size_t offset,

@@ -7,9 +7,7 @@
  */
 #include "runtime/api/variants.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ir/graph/dims.h"
 #include "ir/interpret/at_sizes.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "ir/graph/dims.h"
-#include "ir/support/table.h"
 #include "ir/support/text.h"
 #include "ir/text/print.h"
 #include "runtime/program/serialized_format.h"

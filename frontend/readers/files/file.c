@@ -3,11 +3,7 @@
 #include "frontend/readers/files/file.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
 /* Reads and writes NumPy .npz files by libzip. */
 #include "frontend/readers/files/npz.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

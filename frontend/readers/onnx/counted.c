@@ -2,12 +2,10 @@
 #include "frontend/readers/onnx/counted.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/internal.h"
-#include "ir/support/text.h"
 
 /* ---- counts ---- */
 

@@ -3,7 +3,6 @@
  * Imports Conv, ConvTranspose, ConvInteger, QLinearConv, CausalConvWithState and the forms that ONNX Runtime has of them as
  * conv2d and convTranspose2d; one spatial dimension is a 2-D convolution of height 1.
  */
-#include <string.h>
 
 #include "frontend/readers/onnx/activation.h"
 #include "frontend/readers/onnx/nchwc.h"

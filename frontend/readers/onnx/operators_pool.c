@@ -3,7 +3,6 @@
  * Imports AveragePool, MaxPool, LpPool and their global forms as the pools of WebNN, whose windows leave padding out as ONNX's
  * do; sizes that are rounded up become padding at the end, so that rounding down gives them.
  */
-#include <string.h>
 
 #include "ir/support/checked.h"
 

@@ -2,7 +2,6 @@
 /*
  * Has the function of terms that makes a loop of the builder (docs/loops.md): each.
  */
-#include <string.h>
 
 #include "frontend/readers/onnx/control_loop.h"
 #include "frontend/readers/onnx/term.h"

@@ -12,7 +12,6 @@
  * one line per cause.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "frontend/readers/onnx/counted.h"

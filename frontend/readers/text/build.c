@@ -4,18 +4,13 @@
  * builder's; the checks here are those that the builder cannot make: names, free dimensions, and that no constant asks for more
  * memory than its file is worth.
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/sizes.h"
 #include "frontend/readers/text/build.h"
 #include "frontend/readers/text/weights.h"
-#include "ir/support/name_map.h"
-#include "ir/support/number.h"
-#include "ir/support/text.h"
 
 /** Says what the builder said about a place.  Returns false. */
 static bool refused(struct build *b, const char *place)

@@ -2,8 +2,6 @@
 /* Reads JSON text as values (frontend/readers/text/json.h). */
 #include "frontend/readers/text/json.h"
 
-#include <string.h>
-
 enum { JSON_NESTING_MAX = 32 };
 
 static struct json *json_value(struct lexer *l, struct arena *a, unsigned depth);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "runtime/engine/cpu/kernel_cache.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/support/table.h"
 #include "ir/target/processor.h"
 #include "runtime/program/cache_folder.h"
 #include "webnn_build.h"

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "ir/schedule/program_schedule.h"
-#include "runtime/program/invocation.h"
 
 /* ---- running a step ---- */
 

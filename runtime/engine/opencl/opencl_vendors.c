@@ -27,7 +27,6 @@ const char *const opencl_vendors_known[] = {
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { VENDORS_MAX = 8, VERSION_BYTES = 1024 /* after the number drivers list what they like */ };
