@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "frontend/node/addon.h"
 #include "frontend/node/mailbox.h"
 #include "frontend/node/operators.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Implements the module webnn._webnn: its state, its objects' life, its errors. */
-#include "frontend/python/module.h"
 
 #include "frontend/python/context.h"
 

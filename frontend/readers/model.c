@@ -8,7 +8,6 @@
 #include "ir/support/suggest.h"
 #include "ir/support/table.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,6 @@
 
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/files/map.h"
-#include "frontend/readers/describe.h"
 #include "frontend/readers/source.h"
 
 enum kind { KIND_UNKNOWN = 0, KIND_ONNX, KIND_TEXT, KIND_JSON, KIND_MANIFEST };

@@ -6,7 +6,6 @@
  * would exceed the limits below, or 64 bits, becomes an unknown of which the range is known: such a dimension is still right,
  * only that less can be proved about it.
  */
-#include "ir/graph/dims.h"
 
 #include <inttypes.h>
 #include <string.h>

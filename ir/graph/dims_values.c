@@ -11,7 +11,6 @@
 
 #include "ir/graph/dims_internal.h"
 #include "ir/graph/op_draft.h"
-#include "ir/support/dtype.h"
 
 static bool is_small(const struct value *v)
 {

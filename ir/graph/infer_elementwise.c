@@ -2,8 +2,6 @@
 /* Validates the operators that compute element by element, and those that only cast their options, and infers their shapes. */
 #include "ir/graph/infer_steps.h"
 
-#include <math.h>
-
 bool infer_unary(struct call *c)
 {
     return infer_result_like(c, 0);

@@ -4,7 +4,6 @@
 #include "ir/graph/infer_steps.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 /** Adds a dimension to that of the operands before it. */

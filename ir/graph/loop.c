@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/graph/dims.h"
-#include "ir/graph/infer.h"
 #include "ir/graph/infer_steps.h"
 
 /* ---- inference ---- */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Holds the operator table's rows, and the names of types and enumerations. */
-#include "ir/graph/op.h"
 
 #include "ir/graph/infer.h"
 #include "ir/graph/op_draft.h"

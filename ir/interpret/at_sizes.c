@@ -7,11 +7,9 @@
  * ops_draft.def takes sizes from.  Each shape is compared with the expression that was inferred for it, so that the two cannot
  * differ silently, as where a product of sizes does not fit the data type that it was computed in.
  */
-#include "ir/interpret/at_sizes.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ir/graph/node_operations.h"
 #include "ir/graph/op_draft.h"

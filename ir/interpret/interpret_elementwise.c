@@ -11,7 +11,6 @@
 #include <assert.h>
 #include <float.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { BLOCK = 256, SOURCES_MAX = 5 };
 

@@ -6,8 +6,6 @@
  */
 #include "ir/interpret/interpret.h"
 
-#include <string.h>
-
 /** Holds the indices, widened to integers in memory of the node. */
 struct indices {
     const int64_t *values;

@@ -6,7 +6,6 @@
 #include "ir/interpret/interpret.h"
 
 #include <assert.h>
-#include <string.h>
 
 /* ---- walking ---- */
 

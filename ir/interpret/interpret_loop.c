@@ -3,7 +3,6 @@
  * Interprets loops: the body once for each iteration.  Bounds go from one iteration to the next with the values that they are
  * of, exactly as they would through the nodes of an unrolled loop.
  */
-#include <string.h>
 
 #include "ir/interpret/interpret.h"
 

@@ -5,8 +5,6 @@
  */
 #include "ir/interpret/interpret.h"
 
-#include <string.h>
-
 enum { TILE = 64 }; /* rows and columns that are copied together: what they touch stays in the cache */
 
 /** This is a matrix in two views: 0 is written, 1 is read.  Strides are in elements. */

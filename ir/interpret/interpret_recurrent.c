@@ -6,7 +6,6 @@
 #include "ir/interpret/interpret.h"
 
 #include <float.h>
-#include <string.h>
 
 #include "ir/graph/gates.h"
 

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define FLAG(text, bit, words) {.name = (text), .flag = (bit), .summary = (words)}
 #define STRING(text, member, value, words)                                                                                     \

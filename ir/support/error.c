@@ -2,9 +2,6 @@
 /* Makes errors, which are a status with its message. */
 #include "ir/support/error.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "ir/support/text.h"
 
 /* Cuts an incomplete character off the end of a message that vsnprintf had to shorten. */

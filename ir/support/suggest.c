@@ -2,10 +2,6 @@
 /* Finds the most similar of several names by the number of edits between them. */
 #include "ir/support/suggest.h"
 
-#include <stdio.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "ir/support/text.h"
 
 enum { NAME_MAX_BYTES = 64 };

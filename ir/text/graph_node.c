@@ -5,8 +5,6 @@
  */
 #include "ir/text/graph_parse.h"
 
-#include <string.h>
-
 #include "ir/graph/dims.h"
 #include "ir/graph/winograd.h"
 #include "ir/text/print.h"

@@ -5,10 +5,7 @@
  *
  * Blocks may come in any order and more than once, and the brace that closes the graph may stand before the last of them.
  */
-#include "ir/support/table.h"
 #include "ir/text/document.h"
-
-#include <string.h>
 
 /* ---- small pieces ---- */
 

@@ -8,12 +8,10 @@
  */
 #include "runtime/compile/compile.h"
 #include "runtime/compile/plans.h"
-#include "runtime/api/context.h"
 #include "runtime/api/runtime.h"
 #include "runtime/api/variants.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "ir/graph/dims.h"
 #include "ir/interpret/at_sizes.h"

@@ -5,16 +5,13 @@
  * Either may be cancelled.  Names with tensors or buffers become bindings by slot for the engine, after every check of the
  * specification's steps.
  */
-#include "runtime/api/context.h"
 #include "runtime/api/buffers.h"
 #include "runtime/api/variants.h"
 #include "ir/support/clock.h"
-#include "ir/support/text.h"
 #include "runtime/host/threads.h"
 #include "runtime/program/memory_limit.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* A compute call can hold this many bindings without allocating. */
 enum { BINDINGS_INLINE = 32 };

@@ -4,10 +4,7 @@
  */
 #include "runtime/api/engine_choice.h"
 
-#include <string.h>
-
 #include "ir/support/environment.h"
-#include "ir/support/text.h"
 #include "runtime/api/context.h"
 #include "runtime/engine/cpu/engine_cpu.h"
 #include "runtime/engine/opencl/engine_opencl.h"

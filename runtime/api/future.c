@@ -13,7 +13,6 @@
 #include "runtime/api/context.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/host/own_thread.h"
 

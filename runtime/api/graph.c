@@ -2,11 +2,9 @@
 /*
  * Implements WNNGraph: what a built graph shows of itself, and its lifetime.  Building is in build.c, computing in dispatch.c.
  */
-#include "runtime/api/context.h"
 #include "runtime/api/variants.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- description ---- */
 

@@ -6,17 +6,13 @@
  * constants, packed weights and code are the mapped file's own pages.
  */
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "ir/support/clock.h"
 #include "ir/support/new_file.h"
-#include "ir/support/text.h"
-#include "runtime/api/context.h"
 #include "runtime/api/runtime.h"
 #include "runtime/api/variants.h"
 #include "runtime/program/serialized_named.h"

@@ -2,7 +2,6 @@
 /*
  * Makes executables: finds for every step which addresses it has, and for every address where it comes from.
  */
-#include "runtime/program/executable.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 /*
  * Runs executables: the pool of invocations, binding, and the loop over the steps.
  */
-#include "runtime/program/invocation.h"
 
 #include <fenv.h>
 #include <stdlib.h>

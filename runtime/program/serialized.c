@@ -6,13 +6,8 @@
  * serialized program is created, while the compiler's program is at hand; they are small (a few hundred bytes each).  Constants
  * and weights are not copied: they are named, and go from where they are to the sink.
  */
-#include "runtime/program/serialized.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "runtime/program/serialized_format.h"
-#include "runtime/program/serialized_stream.h"
 
 /* ---- checksums ---- */
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Reads what serialized programs begin with: the header, and which engine they are for. */
-#include <string.h>
 
 #include "ir/support/text.h"
 #include "runtime/program/serialized_format.h"
-#include "runtime/program/serialized_stream.h"
 
 bool serialized_section_fits(const struct serialized_section *s, size_t bytes, size_t align)
 {

@@ -7,14 +7,11 @@
  * processor, then the checksums, which find accidents, then every number, since an attacker who can write a file can also write
  * its checksum.  Only machine code cannot be checked: a serialized program with code is to be trusted like a shared library.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "ir/support/clock.h"
 #include "ir/support/text.h"
 #include "runtime/host/threads.h"
 #include "runtime/program/serialized_format.h"
-#include "runtime/program/serialized_stream.h"
 
 struct reader {
     struct stream_reader in;

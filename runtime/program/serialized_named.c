@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "runtime/program/serialized_named.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "ir/graph/dims.h"
 #include "ir/support/text.h"
 #include "ir/text/print.h"

@@ -5,7 +5,6 @@
  */
 #include "runtime/program/serialized_stream.h"
 
-#include "ir/support/table.h"
 #include "runtime/program/serialized.h"
 
 void out_bytes(struct stream_writer *o, const void *data, size_t bytes)

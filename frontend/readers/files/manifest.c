@@ -3,7 +3,6 @@
 #include "frontend/readers/files/manifest.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/text/json.h"

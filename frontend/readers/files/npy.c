@@ -2,13 +2,10 @@
 /* Reads and writes NumPy .npy files: a magic number, a version, a Python dictionary as text, then the elements. */
 #include "frontend/readers/files/npy.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/readers/files/element.h"
 #include "frontend/readers/files/file.h"
-#include "ir/support/text.h"
 
 static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 

@@ -3,12 +3,10 @@
 #include "frontend/readers/files/npz.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <zip.h>
 
 #include "frontend/readers/files/file.h"
-#include "ir/support/text.h"
 #include "ir/support/new_file.h"
 
 /* deflate makes at most 1032 bytes of one.  What a member says of its sizes may be a lie; the archive's own size is not. */

@@ -5,9 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <png.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "frontend/readers/files/file.h"

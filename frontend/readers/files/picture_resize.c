@@ -7,7 +7,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/files/picture.h"

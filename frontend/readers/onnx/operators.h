@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "frontend/readers/onnx/onnx.h"
+#include "frontend/readers/onnx/compose.h"
 
 #define TERM(text)
 #define IMPORT(name) bool onnx_import_##name(struct onnx_node *n);

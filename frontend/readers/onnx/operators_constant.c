@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/open.h"
 #include "frontend/readers/onnx/operators.h"

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/control_loop.h"
 #include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/internal.h"

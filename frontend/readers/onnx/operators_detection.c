@@ -16,7 +16,6 @@
  */
 #include <math.h>
 
-#include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/control_loop.h"
 #include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/operators.h"

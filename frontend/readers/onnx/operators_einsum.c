@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/operators.h"
 
 /* Subscripts are letters, and the dimensions under an ellipsis, counted from the right. */

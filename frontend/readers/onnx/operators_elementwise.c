@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/operators.h"
 
 /** Returns the operand of input 1.  Below version 7 an attribute says where it is broadcast along input 0. */

@@ -9,7 +9,6 @@
  */
 #include <string.h>
 
-#include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/operators.h"
 

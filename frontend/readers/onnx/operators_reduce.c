@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/operators.h"
 

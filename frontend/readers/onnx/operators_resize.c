@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/open.h"
 #include "frontend/readers/onnx/operators.h"
 #include "webnn/webnn_draft.h"

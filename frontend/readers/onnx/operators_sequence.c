@@ -7,7 +7,6 @@
  */
 #include <string.h>
 
-#include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/control_loop.h"
 #include "frontend/readers/onnx/operators.h"
 

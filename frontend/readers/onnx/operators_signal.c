@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "frontend/readers/onnx/compose.h"
 #include "frontend/readers/onnx/fourier.h"
 #include "frontend/readers/onnx/operators.h"
 

@@ -2,7 +2,6 @@
 /*
  * Every part of the ONNX reader uses these: memory that is freed with the reader, errors, names in messages, a map.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

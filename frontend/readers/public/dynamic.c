@@ -14,7 +14,6 @@
 
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/public/folder.h"
-#include "frontend/readers/public/reader.h"
 #include "frontend/readers/sizes.h"
 #include "ir/support/kept.h"
 #include "ir/support/struct_size.h"

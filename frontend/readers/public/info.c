@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/readers/describe.h"
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/public/reader.h"
 #include "ir/support/text.h"

@@ -2,7 +2,6 @@
 /* Keeps messages, and checks and copies the options that programs give (frontend/readers/public/reader.h). */
 #include "frontend/readers/public/reader.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 /*
  * Implements reading models over the readers of frontend/readers: what a WNNModel is, and what it answers.
  */
-#include "webnn/webnn_model.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

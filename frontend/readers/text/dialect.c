@@ -3,15 +3,9 @@
  * Reads what other tools write for WebNN's spelling, where it has one meaning (docs/formats.md lists it): statements become
  * those that the specification has, before any method is called.
  */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "frontend/readers/text/build.h"
-#include "ir/support/dtype.h"
-#include "ir/support/number.h"
-#include "ir/support/text.h"
 
 /* ---- pieces ---- */
 

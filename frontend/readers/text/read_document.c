@@ -3,12 +3,10 @@
 #include "frontend/readers/text/build.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/readers/describe.h"
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/text/weights.h"
-#include "ir/support/text.h"
 
 /** Parses the text, and refuses types that neither the specification nor this reader has. */
 static bool parse_checked(struct document *d, bool (*parse)(struct document *d))

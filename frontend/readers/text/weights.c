@@ -3,12 +3,10 @@
 #include "frontend/readers/text/weights.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/text/json.h"
-#include "ir/support/name_map.h"
 
 enum { HEADER_BYTES = 8 }; /* of both kinds */
 

@@ -4,7 +4,6 @@
  * whole or not.
  */
 #include "frontend/readers/text/weights.h"
-#include "frontend/readers/text/write.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,12 +5,10 @@
  * A graph comes from a program, whose kernels are compiled; from a serialized program, whose code is mapped; or from a foreign
  * function.  It says what the engine's table says of executables.
  */
-#include "runtime/engine/cpu/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/support/table.h"
 #include "ir/target/processor.h"
 #include "runtime/engine/cpu/kernel_cache.h"
 #include "runtime/program/invocation.h"

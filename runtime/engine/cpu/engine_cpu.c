@@ -5,7 +5,6 @@
  * Its table of functions is what everything above computes by.  Creating the engine only asks what the processor is; the code
  * generator and the library start when the first graph is built, for serialized programs only the library.
  */
-#include "runtime/engine/cpu/internal.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -25,8 +25,6 @@
 #include "ir/graph/conv.h"
 #include "runtime/engine/onednn/onednn.h"
 
-#include <math.h>
-
 /* The largest padding, stride and dilation passed to the library; networks have a few dozen. */
 enum { STEPS_MAX = 4096 };
 

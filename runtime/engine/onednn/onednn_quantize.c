@@ -27,8 +27,6 @@
 #include "ir/graph/conv.h"
 #include "runtime/engine/onednn/onednn.h"
 
-#include <math.h>
-
 enum {
     TERMS_MIN = 8,          /* see above */
     TERMS_MAX = 65535,      /* times 255 * 128 is below 2^31 */

@@ -7,8 +7,6 @@
  */
 #include "runtime/engine/onednn/onednn.h"
 
-#include <stddef.h>
-
 /* ---- batches ---- */
 
 /** Puts a dimension of one matrix before all others. */

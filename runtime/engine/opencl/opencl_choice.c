@@ -8,7 +8,6 @@
  */
 #include "runtime/engine/opencl/internal.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 enum { RENDER_FIRST = 128, RENDER_COUNT = 64 /* the kernel numbers its render nodes so */ };

@@ -4,7 +4,6 @@
  */
 #include "runtime/engine/opencl/internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -5,8 +5,6 @@
  * Events of commands in a queue that notes times become spans on the host's clock, counted when the device has got there
  * (opencl_watch.c), so that measuring does not wait either.
  */
-#include "ir/support/table.h"
-#include "runtime/engine/opencl/internal.h"
 
 #include <stdlib.h>
 

@@ -11,13 +11,11 @@
  *   in the program
  */
 #include "runtime/engine/onednn/library.h"
-#include "runtime/engine/opencl/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/engine/opencl/opencl_executable.h"
-#include "runtime/program/serialized.h"
 #include "runtime/program/serialized_stream.h"
 
 enum { SAVED_TEXT_MAX = 64 << 20, GROUP_MAX = 1 << 20 };

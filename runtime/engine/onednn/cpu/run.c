@@ -6,8 +6,6 @@
 #include "runtime/engine/onednn/cpu/library_cpu.h"
 #include "runtime/engine/onednn/onednn_step.h"
 
-#include <math.h>
-#include <stdatomic.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
