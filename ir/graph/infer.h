@@ -10,25 +10,10 @@
 
 #include "ir/graph/ir.h"
 
-/* clang-format off */
-#define INFER_LIST(X)                                                                                                          \
-    X(arg_min_max) X(batch_normalization) X(broadcast) X(cast) X(clamp) X(concat) X(conv2d) X(conv_transpose2d)                \
-    X(cumulative_sum) X(expand) X(gather) X(gather_elements) X(gather_nd) X(gemm) X(gru)                                       \
-    X(gru_cell) X(instance_normalization) X(layer_normalization) X(with_options) X(lstm) X(lstm_cell)                          \
-    X(matmul) X(pad) X(pool2d) X(quantization) X(reduce) X(resample2d) X(reshape) X(reverse) X(scatter_elements)               \
-    X(scatter_nd) X(slice) X(softmax) X(split) X(tile) X(transpose) X(triangular) X(unary) X(where)
-/* clang-format on */
-
-/* clang-format off */
-#define INFER_DRAFT_LIST(X)                                                                                                    \
-    X(expand_dynamic) X(pad_dynamic) X(range) X(resample2d_dynamic) X(reshape_dynamic) X(reshape_to_2d) X(shape)               \
-    X(slice_dynamic) X(split_dynamic) X(squeeze) X(tile_dynamic) X(unsqueeze)
-/* clang-format on */
-
-#define DECLARE_INFER(name) bool infer_##name(struct call *c);
-INFER_LIST(DECLARE_INFER)
-INFER_DRAFT_LIST(DECLARE_INFER)
-#undef DECLARE_INFER
+#define OP(id, name, method, T, init, operands, results, attributes, flags, infer) bool infer(struct call *c);
+#include "ir/graph/ops.def"
+#include "ir/graph/ops_draft.def"
+#undef OP
 bool infer_loop(struct call *c);
 bool infer_scatter_reduce(struct call *c);
 

@@ -108,30 +108,16 @@ const struct op_info op_infos[DRAFT_END] = {
                  .infer = infer_},
 #include "ir/graph/ops.def"
 #include "ir/graph/ops_draft.def"
+    /* clang-format off */
+    OP(LOOP, loop, Loop, WNNOperatorOptions, WNN_OPERATOR_OPTIONS_INIT, INS(IN(operands, DT_ANY, 0, RANK_MAX)),
+       OUTS(OUT(outputs, DT_ANY, 0, RANK_MAX)), ATTRS(), OPF_RECURRENT | OPF_VARIADIC | OPF_SEQUENCE, infer_loop)
+    OP(SCATTER_REDUCE, scatterReduce, ScatterReduce, WNNScatterReduceOptions, WNN_SCATTER_REDUCE_OPTIONS_INIT,
+       INS(IN(input, DT_ANY, 1, RANK_MAX), IN(indices, DT_INT32_UINT32_INT64, RANK_AS(0)), IN(updates, DT_AS(0), RANK_AS(0))),
+       OUTS(OUT(output, DT_AS(0), RANK_AS(0))),
+       ATTRS(OPTION_U32(WNNScatterReduceOptions, axis), OPTION_ENUM(WNNScatterReduceOptions, reduction, SCATTER_REDUCTION)),
+       OPF_SCATTER, infer_scatter_reduce)
+/* clang-format on */
 #undef OP
-    [OP_LOOP] = {.name = "loop",
-                 .method = "Loop",
-                 .flags = OPF_RECURRENT | OPF_VARIADIC | OPF_SEQUENCE,
-                 .options_size = sizeof(WNNOperatorOptions),
-                 .options_first_size = FIRST_SIZE_WNNOperatorOptions,
-                 .options_default = &WNN_OPERATOR_OPTIONS_INIT,
-                 .options_init = "WNN_OPERATOR_OPTIONS_INIT",
-                 INS(IN(operands, DT_ANY, 0, RANK_MAX)),
-                 OUTS(OUT(outputs, DT_ANY, 0, RANK_MAX)),
-                 .infer = infer_loop},
-    [OP_SCATTER_REDUCE] = {.name = "scatterReduce",
-                           .method = "ScatterReduce",
-                           .flags = OPF_SCATTER,
-                           .options_size = sizeof(WNNScatterReduceOptions),
-                           .options_first_size = FIRST_SIZE_WNNScatterReduceOptions,
-                           .options_default = &WNN_SCATTER_REDUCE_OPTIONS_INIT,
-                           .options_init = "WNN_SCATTER_REDUCE_OPTIONS_INIT",
-                           INS(IN(input, DT_ANY, 1, RANK_MAX), IN(indices, DT_INT32_UINT32_INT64, RANK_AS(0)),
-                               IN(updates, DT_AS(0), RANK_AS(0))),
-                           OUTS(OUT(output, DT_AS(0), RANK_AS(0))),
-                           ATTRS(OPTION_U32(WNNScatterReduceOptions, axis),
-                                 OPTION_ENUM(WNNScatterReduceOptions, reduction, SCATTER_REDUCTION)),
-                           .infer = infer_scatter_reduce},
 };
 
 /* ---- data types of the draft ---- */
