@@ -5,8 +5,19 @@
 #pragma once
 
 #include <stdint.h>
+#include <time.h>
 
 /** Returns the clock's nanoseconds.  Every thread may call it. */
-uint64_t nanoseconds_now(void);
+static inline uint64_t nanoseconds_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 /** Returns the same in milliseconds. */
-double milliseconds_now(void);
+static inline double milliseconds_now(void)
+{
+    return (double)nanoseconds_now() * 1e-6;
+}

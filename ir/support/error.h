@@ -15,11 +15,7 @@ struct error {
     char message[1024];
 };
 
-#if defined(__GNUC__)
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
-#else
-#define PRINTF_LIKE(f, a)
-#endif
 
 /** Sets e unless it holds an error already (the first one is kept).  Returns false, so that checks can end with it. */
 bool error_set(struct error *e, WNNStatus status, const char *format, ...) PRINTF_LIKE(3, 4);
