@@ -186,9 +186,6 @@ extern const struct member builder_members[]; /* operators come from operator_ro
 extern const struct member extension_members[];
 extern const struct member model_functions[];
 extern const struct member draft_members[];
-/** One of them (devices.c). */
-napi_value extension_list_devices(struct call *c, struct object *none);
-napi_value extension_get_device(struct call *c, struct object *context);
 
 /** Converts MLContextOptions.  All members of *out that it does not have get their defaults. */
 bool convert_context_options(struct call *c, napi_value value, WNNContextOptions *out);

@@ -228,14 +228,12 @@ bool convert_context_options(struct call *c, napi_value value, WNNContextOptions
     static const char *const preferences[] = {"default", "high-performance", "low-power", NULL}; /* as WNNPowerPreference */
     napi_value member;
     size_t preference;
-    bool present;
 
     *out = WNN_CONTEXT_OPTIONS_INIT;
-    if (!dictionary_check(c, value, "options") || !dictionary_member(c, value, "accelerated", &member, &present) ||
-        (present && !convert_boolean(c, member, &out->accelerated)) ||
-        !dictionary_member(c, value, "powerPreference", &member, &present))
+    if (!dictionary_check(c, value, "options") || !dictionary_member(c, value, "accelerated", &member) ||
+        (member && !convert_boolean(c, member, &out->accelerated)) || !dictionary_member(c, value, "powerPreference", &member))
         return false;
-    if (!present)
+    if (!member)
         return true;
     if (!convert_enumeration(c, member, "powerPreference", preferences, &preference))
         return false;

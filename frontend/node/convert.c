@@ -349,14 +349,15 @@ bool dictionary_has_only(struct call *c, napi_value dictionary, const char *cons
     return true;
 }
 
-bool dictionary_member(struct call *c, napi_value dictionary, const char *name, napi_value *value, bool *present)
+bool dictionary_member(struct call *c, napi_value dictionary, const char *name, napi_value *value)
 {
-    *present = false;
+    *value = NULL;
     if (is_nullish(c, dictionary))
         return true;
     if (!succeeded(c->env, napi_get_named_property(c->env, dictionary, name, value)))
         return false;
-    *present = type_of(c, *value) != napi_undefined;
+    if (type_of(c, *value) == napi_undefined)
+        *value = NULL;
     return true;
 }
 
@@ -402,16 +403,15 @@ static bool convert_shape(struct call *c, napi_value value, WNNOperandDescriptor
 bool convert_operand_descriptor(struct call *c, napi_value value, WNNOperandDescriptor *out)
 {
     napi_value member;
-    bool present;
 
     *out = WNN_OPERAND_DESCRIPTOR_INIT;
-    if (!dictionary_check(c, value, "the descriptor") || !dictionary_member(c, value, "dataType", &member, &present))
+    if (!dictionary_check(c, value, "the descriptor") || !dictionary_member(c, value, "dataType", &member))
         return false;
-    if (!present)
+    if (!member)
         return throw_type(c, "the descriptor has no member dataType");
-    if (!convert_data_type(c, member, "dataType", &out->dataType) || !dictionary_member(c, value, "shape", &member, &present))
+    if (!convert_data_type(c, member, "dataType", &out->dataType) || !dictionary_member(c, value, "shape", &member))
         return false;
-    if (!present)
+    if (!member)
         return throw_type(c, "the descriptor has no member shape");
     return convert_shape(c, member, out);
 }
@@ -420,7 +420,6 @@ bool convert_tensor_descriptor(struct call *c, napi_value value, WNNTensorDescri
 {
     WNNOperandDescriptor inherited;
     napi_value member;
-    bool present;
 
     *out = WNN_TENSOR_DESCRIPTOR_INIT;
     if (!convert_operand_descriptor(c, value, &inherited))
@@ -428,10 +427,8 @@ bool convert_tensor_descriptor(struct call *c, napi_value value, WNNTensorDescri
     out->dataType = inherited.dataType;
     out->rank = inherited.rank;
     out->shape = inherited.shape;
-    return dictionary_member(c, value, "readable", &member, &present) &&
-           (!present || convert_boolean(c, member, &out->readable)) &&
-           dictionary_member(c, value, "writable", &member, &present) &&
-           (!present || convert_boolean(c, member, &out->writable));
+    return dictionary_member(c, value, "readable", &member) && (!member || convert_boolean(c, member, &out->readable)) &&
+           dictionary_member(c, value, "writable", &member) && (!member || convert_boolean(c, member, &out->writable));
 }
 
 /* ---- records ---- */

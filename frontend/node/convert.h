@@ -60,8 +60,8 @@ bool convert_unsigned_longs(struct call *c, napi_value value, const char *what, 
 bool dictionary_check(struct call *c, napi_value dictionary, const char *what);
 /** Refuses members that are not in the list, which ends with NULL, so that a misspelt one is an error. */
 bool dictionary_has_only(struct call *c, napi_value dictionary, const char *const *known);
-/** Reads a member of such a dictionary; *present is false if it is undefined. */
-bool dictionary_member(struct call *c, napi_value dictionary, const char *name, napi_value *value, bool *present);
+/** Reads a member of such a dictionary; *value is NULL if it is undefined. */
+bool dictionary_member(struct call *c, napi_value dictionary, const char *name, napi_value *value);
 
 /** Converts to MLOperandDescriptor (in a member of the draft: MLInputOperandDescriptor) or to MLTensorDescriptor, whose shape
  * is freed after the call. */

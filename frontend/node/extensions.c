@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Implements what the C API has beyond the specification: options of contexts, states and quantized weights of graphs, saved
- * graphs. */
+/* Implements what the C API has beyond the specification: options of contexts, devices, states and quantized weights of graphs,
+ * saved graphs, and what drafts add: names in shapes, computeShapes, low precision's data types. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,46 +17,40 @@ static bool convert_own_options(struct call *c, napi_value value, WNNContextOpti
     static const char *const precisions[] = {"float32", "bf16x2", "bf16", "int8", NULL}; /* as WNNPrecision */
     napi_value member;
     size_t index;
-    bool present;
 
-    if (!dictionary_member(c, value, "deterministic", &member, &present) ||
-        (present && !convert_boolean(c, member, &out->deterministic)) ||
-        !dictionary_member(c, value, "draftDataTypes", &member, &present) ||
-        (present && !convert_boolean(c, member, &out->draftDataTypes)) ||
-        !dictionary_member(c, value, "cache", &member, &present) || (present && !convert_string(c, member, &out->cache)) ||
-        !dictionary_member(c, value, "device", &member, &present) || (present && !convert_string(c, member, &out->device)) ||
-        !dictionary_member(c, value, "memoryLimit", &member, &present) ||
-        (present && !convert_bytes(c, member, "memoryLimit", &out->memoryLimit)) ||
-        !dictionary_member(c, value, "engine", &member, &present))
+    if (!dictionary_member(c, value, "deterministic", &member) ||
+        (member && !convert_boolean(c, member, &out->deterministic)) ||
+        !dictionary_member(c, value, "draftDataTypes", &member) ||
+        (member && !convert_boolean(c, member, &out->draftDataTypes)) || !dictionary_member(c, value, "cache", &member) ||
+        (member && !convert_string(c, member, &out->cache)) || !dictionary_member(c, value, "device", &member) ||
+        (member && !convert_string(c, member, &out->device)) || !dictionary_member(c, value, "memoryLimit", &member) ||
+        (member && !convert_bytes(c, member, "memoryLimit", &out->memoryLimit)) ||
+        !dictionary_member(c, value, "engine", &member))
         return false;
-    if (present) {
+    if (member) {
         if (!convert_enumeration(c, member, "engine", engines, &index))
             return false;
         out->engine = (WNNEngine)index;
     }
-    if (!dictionary_member(c, value, "precision", &member, &present))
+    if (!dictionary_member(c, value, "precision", &member))
         return false;
-    if (present) {
+    if (member) {
         if (!convert_enumeration(c, member, "precision", precisions, &index))
             return false;
         out->precision = (WNNPrecision)index;
     }
-    return dictionary_member(c, value, "threadCount", &member, &present) &&
-           (!present || convert_unsigned_long(c, member, "threadCount", RANGE_ENFORCE, &out->threadCount));
+    return dictionary_member(c, value, "threadCount", &member) &&
+           (!member || convert_unsigned_long(c, member, "threadCount", RANGE_ENFORCE, &out->threadCount));
 }
 
 /** Finds a member that is a function; *out is NULL if it is absent. */
 static bool function_member(struct call *c, napi_value options, const char *name, napi_value *out)
 {
     napi_valuetype type = napi_undefined;
-    bool present;
 
-    if (!dictionary_member(c, options, name, out, &present))
-        return false;
-    if (!present)
-        *out = NULL;
-    return !present || (napi_typeof(c->env, *out, &type) == napi_ok && type == napi_function) ||
-           throw_type(c, "%s is not a function", name);
+    return dictionary_member(c, options, name, out) &&
+           (!*out || (napi_typeof(c->env, *out, &type) == napi_ok && type == napi_function) ||
+            throw_type(c, "%s is not a function", name));
 }
 
 static napi_value extension_create_context(struct call *c, struct object *none)
@@ -67,18 +61,58 @@ static napi_value extension_create_context(struct call *c, struct object *none)
     struct context_callbacks callbacks = {0};
     WNNContextOptions options;
     napi_value older;
-    bool has_older;
 
     (void)none;
     if (!dictionary_has_only(c, c->arguments[0], known) || !convert_context_options(c, c->arguments[0], &options) ||
         !convert_own_options(c, c->arguments[0], &options) || !function_member(c, c->arguments[0], "log", &callbacks.log) ||
         !function_member(c, c->arguments[0], "computed", &callbacks.computed) ||
-        !dictionary_member(c, c->arguments[0], "deviceType", &older, &has_older))
+        !dictionary_member(c, c->arguments[0], "deviceType", &older))
         return NULL;
-    if (callbacks.log && has_older)
+    if (callbacks.log && older)
         callbacks.warning = "createContext: there is no option \"deviceType\", it is ignored: it is of an older draft, "
                             "accelerated and powerPreference say what is wanted";
     return create_context(c, &options, &callbacks);
+}
+
+/* ---- devices ---- */
+
+/** Returns {kind, name, platform, lacks, memoryBytes, bufferBytes}. */
+static napi_value describe_device(struct call *c, const WNNDeviceInfo *device)
+{
+    static const char *const kinds[] = {"other", "cpu", "gpu", "accelerator"}; /* as WNNDeviceKind */
+    napi_value object;
+
+    if (!succeeded(c->env, napi_create_object(c->env, &object)) ||
+        !property_set_string(c, object, "kind", WNN_STR(kinds[device->kind])) ||
+        !property_set_string(c, object, "name", WNN_STR(device->name)) ||
+        !property_set_string(c, object, "platform", WNN_STR(device->platform)) ||
+        !property_set_string(c, object, "lacks", WNN_STR(device->lacks)) ||
+        !property_set_number(c, object, "memoryBytes", device->memoryBytes) ||
+        !property_set_number(c, object, "bufferBytes", device->bufferBytes))
+        return NULL;
+    return object;
+}
+
+static napi_value extension_list_devices(struct call *c, struct object *none)
+{
+    napi_value result = NULL, object;
+    WNNDeviceInfo device;
+
+    (void)none;
+    if (!succeeded(c->env, napi_create_array(c->env, &result)))
+        return NULL;
+    for (uint32_t i = 0; wnnGetDevice(i, &device); i++)
+        if (!(object = describe_device(c, &device)) || !succeeded(c->env, napi_set_element(c->env, result, i, object)))
+            return NULL;
+    return result;
+}
+
+static napi_value extension_get_device(struct call *c, struct object *context)
+{
+    WNNDeviceInfo device;
+
+    wnnContextGetDevice(context->native.context, &device);
+    return describe_device(c, &device);
 }
 
 /* ---- what a builder is told before it builds ---- */
@@ -235,5 +269,53 @@ const struct member extension_members[] = {
     {"saveGraph", INTERFACE_GRAPH, 2, MEMBER_FUNCTION | MEMBER_PROMISE, extension_save_graph, NULL},
     {"loadGraph", INTERFACE_CONTEXT, 2, MEMBER_FUNCTION | MEMBER_PROMISE, extension_load_graph, NULL},
     {"getFileEngine", INTERFACE_COUNT, 1, MEMBER_FUNCTION, extension_get_file_engine, NULL},
+    {0},
+};
+
+/* ---- what drafts add to interfaces, but for their operators ---- */
+
+/** Converts MLNamedShapes. */
+static bool convert_shapes(struct call *c, napi_value value, WNNNamedShape **shapes, size_t *count)
+{
+    struct record_entry *entries;
+    struct unsigned_longs list;
+
+    if (!convert_record(c, value, RECORD_OF_VALUES, "inputShapes", &entries, count) ||
+        !(*shapes = call_allocate(c, *count + 1, sizeof(**shapes))))
+        return false;
+    for (size_t i = 0; i < *count; i++) {
+        WNNNamedShape *shape = &(*shapes)[i];
+
+        if (!convert_unsigned_longs(c, entries[i].value, "a shape of inputShapes", RANGE_ENFORCE, &list))
+            return false;
+        shape->name = entries[i].name;
+        shape->rank = list.count; /* no input has more than there is room for */
+        memcpy(shape->shape, list.items, (list.count < WNN_RANK_MAX ? list.count : WNN_RANK_MAX) * sizeof(*list.items));
+    }
+    return true;
+}
+
+static napi_value graph_compute_shapes(struct call *c, struct object *o)
+{
+    const size_t output_count = wnnGraphGetOutputCount(o->native.graph);
+    WNNNamedShape *inputs, *outputs = call_allocate(c, output_count + 1, sizeof(*outputs));
+    napi_value result, shape;
+    size_t count;
+
+    if (!outputs || !convert_shapes(c, c->arguments[0], &inputs, &count) ||
+        !throw_last(c, wnnGraphComputeShapes(o->native.graph, count, inputs, output_count, outputs)) ||
+        !succeeded(c->env, napi_create_object(c->env, &result)))
+        return NULL;
+    for (size_t i = 0; i < output_count; i++)
+        if (!sizes_create(c, outputs[i].rank, outputs[i].shape, NULL, &shape) ||
+            !property_set_view(c, result, outputs[i].name, shape))
+            return NULL;
+    return result;
+}
+
+const struct member draft_members[] = {
+    {"createContext", INTERFACE_ML, 0, MEMBER_PROMISE | MEMBER_DRAFT, ml_create_context, NULL},
+    {"input", INTERFACE_BUILDER, 2, MEMBER_DRAFT, builder_input, NULL},
+    {"computeShapes", INTERFACE_GRAPH, 1, MEMBER_DRAFT, graph_compute_shapes, NULL},
     {0},
 };

@@ -45,11 +45,10 @@ static bool record_member(struct call *c, napi_value options, const char *name, 
                           struct record_entry **entries, size_t *count)
 {
     napi_value member;
-    bool present;
 
     *count = 0;
-    return dictionary_member(c, options, name, &member, &present) &&
-           (!present || convert_record(c, member, interface, name, entries, count));
+    return dictionary_member(c, options, name, &member) &&
+           (!member || convert_record(c, member, interface, name, entries, count));
 }
 
 static bool convert_dimensions(struct call *c, napi_value options, WNNModelDimension const **out, size_t *count)
@@ -115,7 +114,6 @@ static bool convert_constants(struct call *c, napi_value options, WNNModelConsta
     struct buffer_source *data;
     WNNModelConstant *list;
     napi_value member;
-    bool present;
 
     if (!record_member(c, options, "constants", RECORD_OF_VALUES, &entries, count) ||
         !(list = call_allocate(c, *count + 1, sizeof(*list))) || !(data = call_allocate(c, *count + 1, sizeof(*data))))
@@ -123,9 +121,9 @@ static bool convert_constants(struct call *c, napi_value options, WNNModelConsta
     for (size_t i = 0; i < *count; i++) {
         list[i].name = entries[i].name;
         if (!convert_operand_descriptor(c, entries[i].value, &list[i].descriptor) ||
-            !dictionary_member(c, entries[i].value, "data", &member, &present))
+            !dictionary_member(c, entries[i].value, "data", &member))
             return false;
-        if (!present)
+        if (!member)
             return throw_type(c, "constants['%.64s'] has no member data", entries[i].name.data);
         if (!convert_buffer_source(c, member, "data", &data[i]))
             return false;
@@ -160,10 +158,9 @@ static bool convert_outputs(struct call *c, napi_value options, WNNModelOptions 
 {
     struct names names = {0};
     napi_value member;
-    bool present;
 
-    if (!dictionary_member(c, options, "outputs", &member, &present) ||
-        (present && !convert_sequence(c, member, "outputs", take_name, &names)))
+    if (!dictionary_member(c, options, "outputs", &member) ||
+        (member && !convert_sequence(c, member, "outputs", take_name, &names)))
         return false;
     out->outputCount = names.count;
     out->outputs = names.items;
@@ -185,18 +182,16 @@ static bool convert_operands(struct call *c, napi_value options, WNNNamedOperand
 static bool path_member(struct call *c, napi_value options, const char *name, const char **path)
 {
     napi_value member;
-    bool present;
 
-    return dictionary_member(c, options, name, &member, &present) && (!present || convert_path(c, member, name, path));
+    return dictionary_member(c, options, name, &member) && (!member || convert_path(c, member, name, path));
 }
 
 /** Reads a member that counts bytes or items; without it *count stays. */
 static bool bytes_member(struct call *c, napi_value options, const char *name, size_t *count)
 {
     napi_value member;
-    bool present;
 
-    return dictionary_member(c, options, name, &member, &present) && (!present || convert_bytes(c, member, name, count));
+    return dictionary_member(c, options, name, &member) && (!member || convert_bytes(c, member, name, count));
 }
 
 /** Converts ModelOptions.  No JavaScript may run from then on: it could move the bytes of constants, which are found last. */

@@ -121,7 +121,6 @@ static bool convert_all(struct call *c, const struct operator_row *row, WNNMetho
 {
     size_t count = 0;
     napi_value member;
-    bool present;
 
     memset(options, 0, VALUES_MAX * sizeof(*options));
     for (; row->arguments[count].name; count++)
@@ -132,8 +131,8 @@ static bool convert_all(struct call *c, const struct operator_row *row, WNNMetho
     if (!dictionary_check(c, c->arguments[count], "options"))
         return false;
     for (size_t i = 0; row->options[i].name; i++)
-        if (!dictionary_member(c, c->arguments[count], row->options[i].name, &member, &present) ||
-            (present && !convert_value(c, member, &row->options[i], &options[i])))
+        if (!dictionary_member(c, c->arguments[count], row->options[i].name, &member) ||
+            (member && !convert_value(c, member, &row->options[i], &options[i])))
             return false;
     return true;
 }
