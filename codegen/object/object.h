@@ -123,12 +123,15 @@ static inline const struct object_class *object_table_ports(const struct object_
 
 /** Finds or adds the structure of a kernel at a level; *added tells.  Returns its number, or UINT32_MAX if memory runs out. */
 uint32_t object_table_kernel(struct object_table *t, uint32_t level, const struct schedule *s, bool *added);
-/**
- * Adds a row for a variant, of words (int64_t) and of what of them is the same in a class.  Levels that
- * are none have rows of other kinds.  Returns false if memory runs out.
- */
-bool object_table_add_row(struct object_table *t, uint32_t id, uint32_t level, uint32_t code_count, const struct bytes *words,
-                          const struct bytes *keys);
+/** What a variant has at a level: words (int64_t), and what of each is the same in a class. */
+struct object_row {
+    struct bytes words, keys;
+    bool failed;
+};
+/** Adds a word to a row. */
+void object_row_put(struct object_row *r, int64_t word, int64_t key);
+/** Adds a variant's row, which is freed.  Levels that are none have rows of other kinds.  Returns false if memory runs out. */
+bool object_table_add_row(struct object_table *t, uint32_t id, uint32_t level, uint32_t code_count, struct object_row *r);
 /**
  * Adds the program of a variant with its kernels' schedules, by level.  With *keep the table refers to the program and the
  * schedules, which must stay as long as it.  Returns false if memory runs out.

@@ -20,24 +20,23 @@ struct steps {
     struct object_table *table;
     const struct object_variant *variant;
     struct step_call *calls; /* by step */
-    struct bytes words, keys, numbers;
+    struct object_row row;
+    struct bytes numbers;
     uint32_t move; /* of the next step */
-    bool ok;
 };
 
 /* ---- words ---- */
 
-/* Adds a word, and what of it is the same in a class. */
-static void put(struct steps *s, int64_t word, int64_t key)
+void object_row_put(struct object_row *r, int64_t word, int64_t key)
 {
-    s->ok = s->ok && bytes_append(&s->words, &word, sizeof word) && bytes_append(&s->keys, &key, sizeof key);
+    r->failed |= !bytes_append(&r->words, &word, sizeof word) || !bytes_append(&r->keys, &key, sizeof key);
 }
 
 static void put_op(struct steps *s, enum code_op op, uint32_t locations, int64_t value)
 {
     const int64_t word = (int64_t)op + 8 * locations + (value << CODE_VALUE);
 
-    put(s, word, word);
+    object_row_put(&s->row, word, word);
     s->table->tensors = locations > s->table->tensors ? locations : s->table->tensors;
 }
 
@@ -49,7 +48,7 @@ static void put_location(struct steps *s, const struct location *l, uint32_t fla
     const int64_t offset = l->offset + (constant ? s->variant->constant_offsets[l->slot] : 0) + distance;
     const int64_t low = base << CODE_BASE | flags;
 
-    put(s, (int64_t)((uint64_t)offset << s->table->base_bits) | low, low);
+    object_row_put(&s->row, (int64_t)((uint64_t)offset << s->table->base_bits) | low, low);
 }
 
 /* In a loop, iteration i finds a location i * stride further, or, with a first one of its own, (i - 1) * stride from the second
@@ -67,7 +66,7 @@ static void put_tensor(struct steps *s, uint32_t step, uint32_t location)
         return;
     }
     put_location(s, l, CODE_MOVES | (m->has_first ? CODE_FIRST : 0), m->has_first ? -m->stride : 0);
-    put(s, m->stride, 0);
+    object_row_put(&s->row, m->stride, 0);
     if (m->has_first)
         put_location(s, &m->first, 0, 0);
 }
@@ -86,28 +85,29 @@ static void put_step(struct steps *s, uint32_t step)
     for (uint32_t i = 0; i < count; i++)
         put_tensor(s, step, i);
     if (schedule) {
-        put(s, program_kernel_parts(schedule->cost.operations, schedule->cost.bytes, schedule->units, THREADS_MAX), 0);
-        put(s, call->first, call->first);
+        object_row_put(&s->row,
+                       program_kernel_parts(schedule->cost.operations, schedule->cost.bytes, schedule->units, THREADS_MAX), 0);
+        object_row_put(&s->row, call->first, call->first);
     }
-    put(s, schedule ? schedule->units : st->locations[0].bytes, 0);
+    object_row_put(&s->row, schedule ? schedule->units : st->locations[0].bytes, 0);
     s->table->copies |= !schedule;
 }
 
 static void put_loop(struct steps *s, const struct program_loop *l)
 {
-    const size_t at = s->words.length;
+    const size_t at = s->row.words.length;
 
     put_op(s, CODE_LOOP, l->stop ? 1 : 0, 0);
     if (l->stop)
         put_location(s, &s->variant->program->steps[l->stop - 1].locations[1], 0, 0);
-    put(s, l->iterations, 0);
-    const size_t begin = s->words.length;
+    object_row_put(&s->row, l->iterations, 0);
+    const size_t begin = s->row.words.length;
     for (uint32_t step = l->first; step < l->first + l->count; step++)
         put_step(s, step);
     put_op(s, CODE_NEXT, 0, 0);
-    if (s->ok) {
-        *(int64_t *)(void *)(s->words.data + at) += (int64_t)(s->words.length - begin) / 8 << CODE_VALUE;
-        *(int64_t *)(void *)(s->keys.data + at) = *(int64_t *)(void *)(s->words.data + at);
+    if (!s->row.failed) {
+        *(int64_t *)(void *)(s->row.words.data + at) += (int64_t)(s->row.words.length - begin) / 8 << CODE_VALUE;
+        *(int64_t *)(void *)(s->row.keys.data + at) = *(int64_t *)(void *)(s->row.words.data + at);
     }
     s->table->loops = true;
 }
@@ -151,7 +151,7 @@ static void find_calls(struct steps *s, uint32_t level, struct schedule *const *
 {
     const struct program *p = s->variant->program;
 
-    for (uint32_t i = 0; s->ok && i < p->step_count; i++) {
+    for (uint32_t i = 0; !s->row.failed && i < p->step_count; i++) {
         const struct program_step *st = &p->steps[i];
         struct step_call *call = &s->calls[i];
 
@@ -164,8 +164,8 @@ static void find_calls(struct steps *s, uint32_t level, struct schedule *const *
         }
         *call = (struct step_call){*kernels++, 0, (uint32_t)(s->numbers.length / sizeof(int64_t))};
         call->structure = object_table_kernel(s->table, level, call->schedule, added);
-        s->ok = call->structure != UINT32_MAX && bytes_append(&s->numbers, call->schedule->numbers.params,
-                                                              call->schedule->numbers.param_count * sizeof(int64_t));
+        s->row.failed = call->structure == UINT32_MAX || !bytes_append(&s->numbers, call->schedule->numbers.params,
+                                                                       call->schedule->numbers.param_count * sizeof(int64_t));
         if (call->schedule->scratch_bytes > s->table->scratch_bytes)
             s->table->scratch_bytes = call->schedule->scratch_bytes;
     }
@@ -234,16 +234,17 @@ static bool add_row(struct object_class *c, const int64_t *words)
     return ok;
 }
 
-bool object_table_add_row(struct object_table *t, uint32_t id, uint32_t level, uint32_t code_count, const struct bytes *words,
-                          const struct bytes *keys)
+bool object_table_add_row(struct object_table *t, uint32_t id, uint32_t level, uint32_t code_count, struct object_row *r)
 {
-    struct object_class *c = find_class(t, level, code_count, keys);
+    struct object_class *c = r->failed ? NULL : find_class(t, level, code_count, &r->keys);
+    const bool ok = c && array_extend(&c->variants, c->row_count, sizeof *c->variants) &&
+                    add_row(c, (const int64_t *)(const void *)r->words.data);
 
-    if (!c || !array_extend(&c->variants, c->row_count, sizeof *c->variants) ||
-        !add_row(c, (const int64_t *)(const void *)words->data))
-        return false;
-    c->variants[c->row_count++] = id;
-    return true;
+    if (ok)
+        c->variants[c->row_count++] = id;
+    free(r->words.data);
+    free(r->keys.data);
+    return ok;
 }
 
 bool object_table_add(struct object_table *t, const struct object_variant *v, struct schedule *const *const *kernels,
@@ -256,16 +257,15 @@ bool object_table_add(struct object_table *t, const struct object_variant *v, st
     for (uint32_t l = 0; ok && l < t->level_count; l++) {
         struct steps s = {.table = t, .variant = v, .calls = calloc(v->program->step_count + 1u, sizeof *s.calls)};
 
-        s.ok = s.calls;
+        if (!s.calls)
+            return false;
         find_calls(&s, l, kernels[l], keep);
         put_steps(&s);
-        const uint32_t code_count = (uint32_t)(s.words.length / sizeof(int64_t));
-        for (size_t i = 0; s.ok && i < s.numbers.length / sizeof(int64_t); i++)
-            put(&s, ((int64_t *)(void *)s.numbers.data)[i], 0);
-        ok = s.ok && object_table_add_row(t, v->id, l, code_count, &s.words, &s.keys);
+        const uint32_t code_count = (uint32_t)(s.row.words.length / sizeof(int64_t));
+        for (size_t i = 0; i < s.numbers.length / sizeof(int64_t); i++)
+            object_row_put(&s.row, ((int64_t *)(void *)s.numbers.data)[i], 0);
+        ok = object_table_add_row(t, v->id, l, code_count, &s.row);
         free(s.calls);
-        free(s.words.data);
-        free(s.keys.data);
         free(s.numbers.data);
     }
     return ok;

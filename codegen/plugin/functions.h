@@ -31,9 +31,6 @@
     F(object_target_is_native)                                                                                                 \
     F(object_target_is_bare)                                                                                                   \
     F(object_workspace)                                                                                                        \
-    F(object_table_add)                                                                                                        \
-    F(object_table_add_row)                                                                                                    \
-    F(object_table_free)                                                                                                       \
     F(object_create)
 
 struct codegen_plugin {

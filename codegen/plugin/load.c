@@ -155,23 +155,10 @@ LOADS(objects, bool, object_target,
 FORWARDS(objects, bool, object_target_is_native, (const struct target *t), (t))
 FORWARDS(objects, bool, object_target_is_bare, (const struct target *t), (t))
 FORWARDS(objects, struct object_workspace, object_workspace, (const struct object_program *p), (p))
-FORWARDS(objects, bool, object_table_add,
-         (struct object_table * t, const struct object_variant *v, struct schedule *const *const *kernels, bool *keep),
-         (t, v, kernels, keep))
-FORWARDS(objects, bool, object_table_add_row,
-         (struct object_table * t, uint32_t id, uint32_t level, uint32_t code_count, const struct bytes *words,
-          const struct bytes *keys),
-         (t, id, level, code_count, words, keys))
 LOADS(objects, bool, object_create,
       (const struct debug_options *d, const struct object_program *p, const struct object_options *o, void **bytes,
        size_t *length, struct error *e),
       (d, p, o, bytes, length, e), false)
-
-void object_table_free(struct object_table *t)
-{
-    if (objects)
-        objects->object_table_free(t);
-}
 
 void codegen_free(struct codegen *c)
 {

@@ -126,16 +126,16 @@ struct compilation {
 struct port {
     const char *name; /* the model's */
     size_t length;
-    const struct tensor_type *type;
-    const char *identifier; /* in C */
+    struct tensor_type type; /* 0 in dimensions that differ between sizes */
+    const char *identifier;  /* in C; NULL before names_create */
+    uint32_t word;           /* of its elements in the rows of object_table_ports; its dimensions follow */
 };
 
-/** Returns the i-th input of the graph or, from the number of inputs on, output.  They have identifiers (names_create). */
-struct port port_at(const struct compilation *c, uint32_t i);
-/** Returns the type of such an input or output, 0 in dimensions that differ between sizes. */
-struct tensor_type port_type(const struct compilation *c, uint32_t i);
-/** Returns the word of its elements, which its dimensions follow, in the rows of object_table_ports. */
-uint32_t port_word(const struct compilation *c, uint32_t port);
+/** Returns how many inputs and outputs the graph has. */
+static inline uint32_t port_count(const struct compilation *c)
+{
+    return c->graph->input_count + c->graph->output_count;
+}
 
 /* ---- webnnc_model.c ---- */
 
@@ -164,6 +164,8 @@ bool header_create(const struct compilation *c, char **text, size_t *length);
 
 /** Returns the highest of the processors: passes decide for it, and packed weights are in its order for all of them. */
 const struct target *compilation_target(const struct compilation *c);
+/** Returns the i-th input of the graph or, from the number of inputs on, output. */
+struct port port_at(const struct compilation *c, uint32_t i);
 /** Compiles a graph to c->program.  Returns false after an error in *e. */
 bool compile_program(struct compilation *c, struct graph *g, struct error *e);
 /**

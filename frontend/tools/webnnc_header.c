@@ -126,22 +126,6 @@ char *name_from_path(const char *path)
     return strdup(name);
 }
 
-struct port port_at(const struct compilation *c, uint32_t i)
-{
-    const struct graph *g = c->graph;
-    const char *identifier = c->port_names[i];
-
-    if (i < g->input_count)
-        return (struct port){g->inputs[i]->name, g->inputs[i]->name_length, &g->inputs[i]->type, identifier};
-    const struct graph_output *o = &g->outputs[i - g->input_count];
-    return (struct port){o->name, o->name_length, &o->value->type, identifier};
-}
-
-static uint32_t port_count(const struct compilation *c)
-{
-    return c->graph->input_count + c->graph->output_count;
-}
-
 static bool is_taken(const struct compilation *c, const char *name, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -157,7 +141,7 @@ bool names_create(struct compilation *c)
     c->port_names = calloc(ports + c->size_count + 1u, sizeof *c->port_names);
     for (uint32_t i = 0; c->port_names && i < ports + c->size_count; i++) {
         const char *size = i < ports ? NULL : c->sizes[i - ports].name;
-        const struct port p = size ? (struct port){size, strlen(size), NULL, NULL} : port_at(c, i);
+        const struct port p = size ? (struct port){.name = size, .length = strlen(size)} : port_at(c, i);
         char name[NAME_MAX_LENGTH + 16];
 
         make_identifier(name, p.name, p.length, size ? "size" : i < c->graph->input_count ? "input" : "output");
@@ -257,19 +241,18 @@ static bool print_dimension(FILE *out, const struct compilation *c, uint32_t wor
 
 static void print_port(FILE *out, const struct compilation *c, uint32_t i)
 {
-    const struct tensor_type type = port_type(c, i);
     const struct port p = port_at(c, i);
 
     fprintf(out, " *   %-20s %s", p.identifier,
-            p.type->type == WNNOperandDataType_Float16 ? "float16 bits" : c_type(p.type->type));
-    for (uint32_t d = 0; d < type.rank; d++) {
+            p.type.type == WNNOperandDataType_Float16 ? "float16 bits" : c_type(p.type.type));
+    for (uint32_t d = 0; d < p.type.rank; d++) {
         fputs(d ? " x " : " [", out);
-        if (type.dims[d])
-            fprintf(out, "%u", type.dims[d]);
-        else if (!print_dimension(out, c, port_word(c, i) + 1 + d))
+        if (p.type.dims[d])
+            fprintf(out, "%u", p.type.dims[d]);
+        else if (!print_dimension(out, c, p.word + 1 + d))
             fputc('?', out);
     }
-    fputs(type.rank ? "]" : " (a scalar)", out);
+    fputs(p.type.rank ? "]" : " (a scalar)", out);
     if (!text_is(p.identifier, p.name, p.length)) {
         fputs(", the model's \"", out);
         print_name(out, p.name, p.length);
@@ -292,7 +275,7 @@ static void print_arguments(FILE *out, const struct compilation *c, const char *
     const char *separator = print_size_arguments(out, c, *before ? ", " : "");
     for (uint32_t i = 0; i < port_count(c); i++, separator = ", ") {
         const struct port p = port_at(c, i);
-        fprintf(out, "%s%s%s *%s", separator, i < c->graph->input_count ? "const " : "", c_type(p.type->type), p.identifier);
+        fprintf(out, "%s%s%s *%s", separator, i < c->graph->input_count ? "const " : "", c_type(p.type.type), p.identifier);
     }
 }
 
@@ -324,23 +307,9 @@ static void print_condition(FILE *out, const struct compilation *c)
     }
 }
 
-/* Prints the elements of an input or output by a list of all combinations. */
-static void print_known(FILE *out, const struct compilation *c, const struct object_class *rows, uint32_t word)
-{
-    fprintf(out, "    static const uint32_t known[][%u] = {", c->size_count + 1);
-    for (uint32_t r = rows->row_count; r-- > 0;) {
-        for (uint32_t k = 0; k < c->size_count; k++)
-            fprintf(out, "%s%u, ", k ? "" : "{", object_size_at(c->sizes, c->size_count, k, rows->variants[r]));
-        fprintf(out, "%lld}%s", (long long)object_column(rows, rows->column_of[word])[r], r ? ", " : "};\n");
-    }
-    fputs("    for (size_t i = 0; i < sizeof known / sizeof *known; i++)\n        if (", out);
-    for (uint32_t k = 0; k < c->size_count; k++)
-        fprintf(out, "%sknown[i][%u] == %s", k ? " && " : "", k, c->port_names[port_count(c) + k]);
-    fprintf(out, ")\n            return known[i][%u];\n    return 0;\n}\n", c->size_count);
-}
-
-/* Prints a function that returns the elements of an input or output at the sizes of the object, and 0 at others. */
-static void print_elements(FILE *out, const struct compilation *c, uint32_t i)
+/* Prints a function that returns the elements of an input or output at the sizes of the object, and 0 at others: their product
+ * where dimensions are multiples of sizes, else what they are at each combination. */
+static void print_elements(FILE *out, const struct compilation *c, const struct port *p)
 {
     const struct object_class *rows = object_table_ports(&c->parts.table);
     char *product = NULL;
@@ -348,36 +317,41 @@ static void print_elements(FILE *out, const struct compilation *c, uint32_t i)
     FILE *f = open_memstream(&product, &length);
     bool known = f != NULL;
 
-    for (uint32_t d = 0; known && d < port_at(c, i).type->rank; d++)
-        known = fputs(" * ", f) >= 0 && print_dimension(f, c, port_word(c, i) + 1 + d);
+    for (uint32_t d = 0; known && d < p->type.rank; d++)
+        known = fputs(" * ", f) >= 0 && print_dimension(f, c, p->word + 1 + d);
     if (f)
         fclose(f);
-    fprintf(out, "static inline size_t %s_%s_elements(", c->prefix, port_at(c, i).identifier);
+    fprintf(out, "static inline size_t %s_%s_elements(", c->prefix, p->identifier);
     print_size_arguments(out, c, "");
     fputs(")\n{\n", out);
-    if (known) {
-        fputs("    return ", out);
-        print_condition(out, c);
-        fprintf(out, " ? (size_t)1%s : 0;\n}\n", product);
-    } else {
-        print_known(out, c, rows, port_word(c, i));
+    for (uint32_t r = known ? 0 : rows->row_count; r-- > 0;) {
+        for (uint32_t k = 0; k < c->size_count; k++)
+            fprintf(out, "%s%s == %uu", k ? " && " : "    if (", c->port_names[port_count(c) + k],
+                    object_size_at(c->sizes, c->size_count, k, rows->variants[r]));
+        fprintf(out, ")\n        return %lld;\n", (long long)object_column(rows, rows->column_of[p->word])[r]);
     }
+    fputs("    return ", out);
+    if (known)
+        print_condition(out, c);
+    fprintf(out, known ? " ? (size_t)1%s : 0;\n}\n" : "0;\n}\n", product);
     free(product);
 }
 
 static void print_sizes(FILE *out, const struct compilation *c)
 {
-    if (c->size_count)
-        fputs("\n/* Elements of each input and output, and 0 at sizes that the object was not compiled for. */\n", out);
-    for (uint32_t i = 0; c->size_count && i < port_count(c); i++)
-        print_elements(out, c, i);
-    if (c->size_count)
-        return;
-    fputs("\n/* Elements of each input and output. */\nenum {\n", out);
-    for (uint32_t i = 0; i < port_count(c); i++)
-        fprintf(out, "    %s_%s_elements = %lld%s\n", c->prefix, port_at(c, i).identifier,
-                (long long)type_elements(port_at(c, i).type), i + 1 < port_count(c) ? "," : "");
-    fputs("};\n", out);
+    fputs(c->size_count ? "\n/* Elements of each input and output, and 0 at sizes that the object was not compiled for. */\n"
+                        : "\n/* Elements of each input and output. */\nenum {\n",
+          out);
+    for (uint32_t i = 0; i < port_count(c); i++) {
+        const struct port p = port_at(c, i);
+
+        if (c->size_count)
+            print_elements(out, c, &p);
+        else
+            fprintf(out, "    %s_%s_elements = %lld%s\n", c->prefix, p.identifier, (long long)type_elements(&p.type),
+                    i + 1 < port_count(c) ? "," : "");
+    }
+    fputs(c->size_count ? "" : "};\n", out);
 }
 
 /* Sizes for static memory, which a function's result cannot have.  Macros, because enumerators end at INT_MAX. */

@@ -50,25 +50,18 @@ bool take_graph(struct compilation *c)
 static bool add_ports(struct compilation *c, const struct graph *g, const struct model_dim *sizes, uint32_t id)
 {
     const uint32_t inputs = g->input_count - g->origin.data_count;
-    struct bytes words = {0}, keys = {0};
-    bool ok = true;
+    struct object_row row = {0};
 
     for (size_t i = 0; i < c->options->sizes.count; i++)
-        ok = ok && bytes_append(&words, &(int64_t){sizes[i].size}, 8) && bytes_append(&keys, NULL, 8);
+        object_row_put(&row, sizes[i].size, 0);
     for (uint32_t i = 0; i < inputs + g->output_count; i++) {
         const struct tensor_type *t = i < inputs ? &g->inputs[i]->type : &g->outputs[i - inputs].value->type;
-        int64_t word = type_elements(t), key = (int64_t)(inputs * 256u + t->rank * 16u) + t->type;
 
-        ok = ok && bytes_append(&words, &word, sizeof word) && bytes_append(&keys, &key, sizeof key);
-        for (uint32_t d = 0; d < t->rank; d++) {
-            word = t->dims[d];
-            ok = ok && bytes_append(&words, &word, sizeof word) && bytes_append(&keys, NULL, sizeof key);
-        }
+        object_row_put(&row, type_elements(t), (int64_t)(inputs * 256u + t->rank * 16u) + t->type);
+        for (uint32_t d = 0; d < t->rank; d++)
+            object_row_put(&row, t->dims[d], 0);
     }
-    ok = (ok && object_table_add_row(&c->parts.table, id, OBJECT_PORTS, 0, &words, &keys)) || complain("out of memory");
-    free(words.data);
-    free(keys.data);
-    return ok;
+    return object_table_add_row(&c->parts.table, id, OBJECT_PORTS, 0, &row) || complain("out of memory");
 }
 
 /* Adds up what stands for a name: numbers, and sizes that the list before it has or that are fixed. */
@@ -142,6 +135,12 @@ static bool read_sized(struct compilation *c, const struct model_dim *sizes, con
     return true;
 }
 
+/* Compiles a graph, if there is one, which is for a combination of sizes. */
+static bool compile_at(struct compilation *c, struct graph *g, const struct model_dim *sizes, uint32_t id, struct error *e)
+{
+    return g && compile_program(c, g, e) && add_ports(c, g, sizes, id);
+}
+
 /* Compiles the graph with names for certain sizes of them: a plan's, or if there is none, or its kernels cannot be made, one of
  * which plans learn. */
 static bool compile_named(struct compilation *c, struct plans *plans, const struct model_dim *sizes, uint32_t id,
@@ -158,14 +157,14 @@ static bool compile_named(struct compilation *c, struct plans *plans, const stru
                 names[i] = sizes[k].size;
     }
     struct graph *g = names ? plans_take(plans, names) : NULL;
-    struct error ignored = {0};
-    bool ok = g && compile_program(c, g, &ignored) && add_ports(c, g, sizes, id);
+    bool ok = compile_at(c, g, sizes, id, &(struct error){0});
+
     if (g)
         plans_give_back(plans);
     if (ok)
         return true;
     g = names ? graph_at_sizes(c->graph, names, NULL, e) : NULL;
-    ok = g && compile_program(c, g, e) && add_ports(c, g, sizes, id);
+    ok = compile_at(c, g, sizes, id, e);
     if (ok)
         plans_learn(plans, g);
     else if (g)
@@ -180,8 +179,7 @@ static bool compile_read(struct compilation *c, const struct model_dim *sizes, u
         graph_free(c->graph);
     c->graph = NULL;
     model_free(&c->model);
-    return read_sized(c, sizes, NULL, e) && take_graph(c) && compile_program(c, c->graph, e) &&
-           add_ports(c, c->graph, sizes, id);
+    return read_sized(c, sizes, NULL, e) && take_graph(c) && compile_at(c, c->graph, sizes, id, e);
 }
 
 /* Compiles the model for a combination of sizes. */

@@ -175,58 +175,47 @@ static char *make_blob(const struct parts *parts)
 
 /* ---- what both kinds have ---- */
 
-static const struct tensor_type *graph_port(const struct graph *g, uint32_t i)
+struct port port_at(const struct compilation *c, uint32_t port)
 {
-    return i < g->input_count ? &g->inputs[i]->type : &g->outputs[i - g->input_count].value->type;
-}
-
-uint32_t port_word(const struct compilation *c, uint32_t port)
-{
-    uint32_t word = (uint32_t)c->options->sizes.count;
-
-    for (uint32_t i = 0; i < port; i++)
-        word += 1 + graph_port(c->graph, i)->rank;
-    return word;
-}
-
-struct tensor_type port_type(const struct compilation *c, uint32_t i)
-{
+    const struct graph *g = c->graph;
     const struct object_class *rows = object_table_ports(&c->parts.table);
-    struct tensor_type type = *graph_port(c->graph, i);
+    struct port p = {.word = (uint32_t)c->options->sizes.count};
 
-    for (uint32_t d = 0; rows && d < type.rank; d++) {
-        const uint32_t column = rows->column_of[port_word(c, i) + 1 + d];
+    for (uint32_t i = 0; i <= port; i++) {
+        const struct graph_output *o = i < g->input_count ? NULL : &g->outputs[i - g->input_count];
+        const struct value *v = o ? o->value : g->inputs[i];
 
-        type.dims[d] = object_column_is_fixed(rows, column) ? (uint32_t)object_column(rows, column)[0] : 0;
+        p.word += i ? 1 + p.type.rank : 0;
+        p.name = o ? o->name : v->name;
+        p.length = o ? o->name_length : v->name_length;
+        p.type = v->type;
     }
-    return type;
+    for (uint32_t d = 0; rows && d < p.type.rank; d++) {
+        const uint32_t column = rows->column_of[p.word + 1 + d];
+
+        p.type.dims[d] = object_column_is_fixed(rows, column) ? (uint32_t)object_column(rows, column)[0] : 0;
+    }
+    p.identifier = c->port_names ? c->port_names[port] : NULL;
+    return p;
 }
 
 static bool describe_ports(struct compilation *c, struct object_program *p)
 {
-    const struct graph *g = c->graph;
-    struct object_tensor *inputs = arena_array(&c->arena, g->input_count + 1u, sizeof *inputs);
-    struct object_tensor *outputs = arena_array(&c->arena, g->output_count + 1u, sizeof *outputs);
+    const uint32_t count = port_count(c);
+    struct object_tensor *tensors = arena_array(&c->arena, count + 1u, sizeof *tensors);
 
-    if (!inputs || !outputs)
-        return false;
-    for (uint32_t i = 0; i < g->input_count; i++) {
-        inputs[i].name = arena_string(&c->arena, g->inputs[i]->name, g->inputs[i]->name_length);
-        inputs[i].type = port_type(c, i);
-        if (!inputs[i].name)
+    for (uint32_t i = 0; tensors && i < count; i++) {
+        const struct port port = port_at(c, i);
+
+        tensors[i] = (struct object_tensor){arena_string(&c->arena, port.name, port.length), port.type};
+        if (!tensors[i].name)
             return false;
     }
-    for (uint32_t i = 0; i < g->output_count; i++) {
-        outputs[i].name = arena_string(&c->arena, g->outputs[i].name, g->outputs[i].name_length);
-        outputs[i].type = port_type(c, g->input_count + i);
-        if (!outputs[i].name)
-            return false;
-    }
-    p->input_count = g->input_count;
-    p->inputs = inputs;
-    p->output_count = g->output_count;
-    p->outputs = outputs;
-    return true;
+    p->input_count = c->graph->input_count;
+    p->output_count = c->graph->output_count;
+    p->inputs = tensors;
+    p->outputs = tensors + p->input_count;
+    return tensors != NULL;
 }
 
 static void show_kernels(void *user, uint32_t done, uint32_t total)
@@ -315,31 +304,25 @@ static bool append(void *user, const void *data, size_t length)
     return bytes_append(user, data, length);
 }
 
-static struct graph_binding binding_of(const struct object_tensor *t, uint32_t slot, size_t name_length)
+static bool write_serialized(struct compilation *c, const struct serialized_program *serialized, const struct target *t,
+                             bool apart, struct bytes *out, struct error *e)
 {
-    return (struct graph_binding){.name = t->name, .name_length = name_length, .type = t->type, .slot = slot};
-}
+    const uint32_t inputs = c->graph->input_count;
+    struct graph_binding *bindings = arena_array(&c->arena, port_count(c) + 1u, sizeof *bindings);
+    const struct serialized_facts facts = {.triple = t->triple,
+                                           .features = t->features,
+                                           .input_count = inputs,
+                                           .output_count = c->graph->output_count,
+                                           .inputs = bindings,
+                                           .outputs = bindings + inputs};
 
-static bool write_serialized(struct compilation *c, const struct serialized_program *serialized, const struct object_program *p,
-                             const struct target *t, bool apart, struct bytes *out, struct error *e)
-{
-    const struct graph *g = c->graph;
-    struct graph_binding *inputs = arena_array(&c->arena, p->input_count + 1u, sizeof *inputs);
-    struct graph_binding *outputs = arena_array(&c->arena, p->output_count + 1u, sizeof *outputs);
+    for (uint32_t i = 0; bindings && i < port_count(c); i++) {
+        const struct port p = port_at(c, i);
 
-    if (!inputs || !outputs)
-        return error_out_of_memory(e);
-    for (uint32_t i = 0; i < p->input_count; i++)
-        inputs[i] = binding_of(&p->inputs[i], i, g->inputs[i]->name_length);
-    for (uint32_t i = 0; i < p->output_count; i++)
-        outputs[i] = binding_of(&p->outputs[i], i, g->outputs[i].name_length);
-    struct serialized_facts facts = {.triple = t->triple,
-                                     .features = t->features,
-                                     .input_count = p->input_count,
-                                     .output_count = p->output_count,
-                                     .inputs = inputs,
-                                     .outputs = outputs};
-    return serialized_write(serialized, &facts, NULL, apart, append, out, e) || error_out_of_memory(e);
+        bindings[i] = (struct graph_binding){
+            .name = p.name, .name_length = p.length, .type = p.type, .slot = i < inputs ? i : i - inputs};
+    }
+    return (bindings && serialized_write(serialized, &facts, NULL, apart, append, out, e)) || error_out_of_memory(e);
 }
 
 /* What the object of a program for libwebnn_rt is made of, by level. */
@@ -399,7 +382,7 @@ static bool add_level(struct compilation *c, struct library_object *l, uint32_t 
     struct serialized_program *serialized = serialize_level(c, l, level, e);
     const bool apart = serialized && (c->options->weights || c->level_count > 1) && serialized_data_size(serialized);
     bool ok = serialized && (table_of_level(c, l, level, serialized) || error_out_of_memory(e)) &&
-              write_serialized(c, serialized, &l->p, &c->levels[level], apart, &l->images[level], e);
+              write_serialized(c, serialized, &c->levels[level], apart, &l->images[level], e);
 
     if (ok && apart && level == 0)
         ok = serialized_write_data(serialized, append, &l->data) || error_out_of_memory(e);

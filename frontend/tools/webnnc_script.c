@@ -59,7 +59,7 @@ static void print_typedef(FILE *out, const struct compilation *c, const char *na
         const struct port p = port_at(c, first + i);
         fputs(i ? ", " : " ", out);
         print_key(out, p.name, p.length);
-        fprintf(out, ": %s", array_type(p.type->type));
+        fprintf(out, ": %s", array_type(p.type.type));
     }
     fprintf(out, " }} %s\n", name);
 }
@@ -71,9 +71,9 @@ static void print_list(FILE *out, const struct compilation *c, const char *name,
         const struct port p = port_at(c, first + i);
         fputs("        { name: ", out);
         print_key(out, p.name, p.length);
-        fprintf(out, ", dataType: \"%s\", shape: [", dtype_name(p.type->type));
-        for (uint32_t d = 0; d < p.type->rank; d++)
-            fprintf(out, "%s%u", d ? ", " : "", p.type->dims[d]);
+        fprintf(out, ", dataType: \"%s\", shape: [", dtype_name(p.type.type));
+        for (uint32_t d = 0; d < p.type.rank; d++)
+            fprintf(out, "%s%u", d ? ", " : "", p.type.dims[d]);
         fputs("] },\n", out);
     }
     fputs("    ],\n", out);

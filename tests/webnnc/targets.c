@@ -67,69 +67,27 @@ static bool is_allowed(const char *name, size_t length)
     return false;
 }
 
-/* An object of 32 or 64 bits. */
-struct elf {
-    const char *bytes;
-    bool wide;
-};
+/* A member of a header in an object of 32 or 64 bits. */
+#define ELF(at, type, member)                                                                                                  \
+    (wide ? ((const Elf64_##type *)(const void *)(at))->member : ((const Elf32_##type *)(const void *)(at))->member)
 
-static Elf64_Shdr elf_section(const struct elf *elf, uint32_t i)
-{
-    Elf64_Ehdr header;
-    Elf32_Ehdr narrow_header;
-    Elf64_Shdr section;
-    Elf32_Shdr narrow;
-
-    if (elf->wide) {
-        memcpy(&header, elf->bytes, sizeof header);
-        memcpy(&section, elf->bytes + header.e_shoff + i * sizeof section, sizeof section);
-        return section;
-    }
-    memcpy(&narrow_header, elf->bytes, sizeof narrow_header);
-    memcpy(&narrow, elf->bytes + narrow_header.e_shoff + i * sizeof narrow, sizeof narrow);
-    return (Elf64_Shdr){
-        .sh_type = narrow.sh_type, .sh_offset = narrow.sh_offset, .sh_size = narrow.sh_size, .sh_link = narrow.sh_link};
-}
-
-static uint32_t elf_section_count(const struct elf *elf)
-{
-    Elf64_Ehdr header;
-    Elf32_Ehdr narrow;
-
-    memcpy(&header, elf->bytes, sizeof header);
-    memcpy(&narrow, elf->bytes, sizeof narrow);
-    return elf->wide ? header.e_shnum : narrow.e_shnum;
-}
-
-/* Returns where the name of a symbol of that table lies among the names, if it is undefined; else 0, which is an empty name. */
-static uint32_t elf_undefined(const struct elf *elf, const Elf64_Shdr *table, size_t i)
-{
-    Elf64_Sym symbol;
-    Elf32_Sym narrow;
-
-    if (elf->wide) {
-        memcpy(&symbol, elf->bytes + table->sh_offset + i * sizeof symbol, sizeof symbol);
-        return symbol.st_shndx == SHN_UNDEF ? symbol.st_name : 0;
-    }
-    memcpy(&narrow, elf->bytes + table->sh_offset + i * sizeof narrow, sizeof narrow);
-    return narrow.st_shndx == SHN_UNDEF ? narrow.st_name : 0;
-}
-
-/* Returns the first undefined name that is not allowed, in buf; NULL: there is none. */
+/* Returns the first undefined name that is not allowed; NULL: there is none. */
 static const char *elf_needs(const char *bytes, size_t length, char *buf, size_t size)
 {
     if (length < sizeof(Elf64_Ehdr))
         return "nothing at all: the object is too short";
-    const struct elf elf = {bytes, bytes[EI_CLASS] == ELFCLASS64};
-    const size_t symbol_size = elf.wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-    for (uint32_t i = 0; i < elf_section_count(&elf); i++) {
-        const Elf64_Shdr table = elf_section(&elf, i);
-        if (table.sh_type != SHT_SYMTAB)
+    const bool wide = bytes[EI_CLASS] == ELFCLASS64;
+    const size_t section_size = wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+    const size_t symbol_size = wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+    const char *sections = bytes + ELF(bytes, Ehdr, e_shoff);
+    for (uint32_t i = 0; i < ELF(bytes, Ehdr, e_shnum); i++) {
+        const char *table = sections + i * section_size, *symbol = bytes + ELF(table, Shdr, sh_offset);
+        if (ELF(table, Shdr, sh_type) != SHT_SYMTAB)
             continue;
-        const Elf64_Shdr strings = elf_section(&elf, table.sh_link);
-        for (size_t k = 0; k < table.sh_size / symbol_size; k++) {
-            const char *name = bytes + strings.sh_offset + elf_undefined(&elf, &table, k);
-            if (!is_allowed(name, strlen(name))) {
+        const char *names = bytes + ELF(sections + ELF(table, Shdr, sh_link) * section_size, Shdr, sh_offset);
+        for (const char *end = symbol + ELF(table, Shdr, sh_size); symbol < end; symbol += symbol_size) {
+            const char *name = names + ELF(symbol, Sym, st_name);
+            if (ELF(symbol, Sym, st_shndx) == SHN_UNDEF && !is_allowed(name, strlen(name))) {
                 snprintf(buf, size, "%s", name);
                 return buf;
             }
