@@ -29,25 +29,9 @@ static void kernel_symbol(char *out, size_t size, uint32_t number, const char *n
             out[i] = '_';
 }
 
-/* Finds the structures of a serialized program's kernels. */
-static bool find_structures(struct object_module *o)
-{
-    const struct object_program *p = o->p;
-    bool added;
-
-    for (uint32_t i = 0; i < p->level_count * p->kernel_count; i++) {
-        const uint32_t level = i / p->kernel_count;
-
-        o->structures[i] = object_table_kernel(&o->own, level, p->levels[level].kernels[i % p->kernel_count], &added);
-        if (o->structures[i] == UINT32_MAX)
-            return false;
-    }
-    return true;
-}
-
 static bool emit_kernels(struct object_module *o, const struct object_options *options, struct error *e)
 {
-    const struct object_table *t = o->p->table ? o->p->table : &o->own;
+    const struct object_table *t = o->p->table;
     char symbol[96];
     size_t length;
 
@@ -89,7 +73,7 @@ static int64_t expanded_bytes(const struct object_table *t)
 
 struct object_workspace object_workspace(const struct object_program *p)
 {
-    const struct object_table none = {0}, *t = p->table ? p->table : &none;
+    const struct object_table *t = p->table;
 
     /* This leaves room to align whatever address comes. */
     return (struct object_workspace){target_align(t->arena_bytes) + (p->size_count ? expanded_bytes(t) : 0) + TARGET_ALIGNMENT,
@@ -184,13 +168,9 @@ static bool emit_all(struct object_module *o, const struct object_options *optio
 {
     const struct object_program *p = o->p;
     char *text = NULL, symbol[32];
-    const size_t kernels = (size_t)p->level_count * p->kernel_count + 1;
     size_t length;
 
-    o->structures = calloc(kernels, sizeof *o->structures);
-    o->symbols = o->structures && find_structures(o)
-                     ? calloc((p->table ? p->table : &o->own)->structure_count + 1u, sizeof *o->symbols)
-                     : NULL;
+    o->symbols = calloc(p->table->structure_count + 1u, sizeof *o->symbols);
     if (!o->symbols || !(o->text = open_memstream(&text, &length)))
         return error_out_of_memory(e);
     fprintf(o->text, "target datalayout = \"%s\"\n%s", o->machine->data_layout, /* the triple is that of the kernels */
@@ -309,8 +289,6 @@ bool object_create(const struct debug_options *d, const struct object_program *p
     if (options->times)
         *options->times = machine.times;
     free(w.o.symbols);
-    free(w.o.structures);
-    object_table_free(&w.o.own);
     machine_destroy(&machine);
     return ok;
 }

@@ -46,8 +46,8 @@ struct object_data {
 /** Describes how an object's kernels are computed on one kind of processor. */
 struct object_level {
     const struct target *target;
-    struct schedule *const *kernels; /* with a serialized program: in the order of its table of functions */
-    struct object_data serialized;   /* with a run-time library: the program with these schedules' numbers; else NULL */
+    const uint32_t *structures;    /* with a serialized program: of each kernel in its table of functions */
+    struct object_data serialized; /* with a run-time library: the program with its schedules' numbers; else NULL */
 };
 
 /** An object holds code for so many kinds of processors at most, and for so many combinations of so many sizes. */
@@ -94,9 +94,6 @@ static inline uint32_t object_size_at(const struct object_size *sizes, uint32_t 
     return sizes[i].values[id % sizes[i].count];
 }
 
-/** A level that is none: its rows are dimensions of inputs and outputs. */
-enum { OBJECT_PORTS = OBJECT_LEVELS_MAX };
-
 /** Returns the numbers of a column of a class. */
 static inline const int64_t *object_column(const struct object_class *c, uint32_t column)
 {
@@ -112,15 +109,6 @@ static inline bool object_column_is_fixed(const struct object_class *c, uint32_t
     return true;
 }
 
-/** Returns the class of inputs and outputs, or NULL if there is none. */
-static inline const struct object_class *object_table_ports(const struct object_table *t)
-{
-    for (uint32_t i = 0; i < t->class_count; i++)
-        if (t->classes[i].level == OBJECT_PORTS)
-            return &t->classes[i];
-    return NULL;
-}
-
 /** Finds or adds the structure of a kernel at a level; *added tells.  Returns its number, or UINT32_MAX if memory runs out. */
 uint32_t object_table_kernel(struct object_table *t, uint32_t level, const struct schedule *s, bool *added);
 /** What a variant has at a level: words (int64_t), and what of each is the same in a class. */
@@ -130,7 +118,7 @@ struct object_row {
 };
 /** Adds a word to a row. */
 void object_row_put(struct object_row *r, int64_t word, int64_t key);
-/** Adds a variant's row, which is freed.  Levels that are none have rows of other kinds.  Returns false if memory runs out. */
+/** Adds a variant's row, which is freed.  Returns false if memory runs out. */
 bool object_table_add_row(struct object_table *t, uint32_t id, uint32_t level, uint32_t code_count, struct object_row *r);
 /**
  * Adds the program of a variant with its kernels' schedules, by level.  With *keep the table refers to the program and the
@@ -153,7 +141,7 @@ struct object_program {
     const struct object_level *levels;
     uint32_t size_count; /* standalone: what functions take before tensors */
     const struct object_size *sizes;
-    const struct object_table *table; /* standalone: of all combinations of the sizes */
+    const struct object_table *table; /* of the kernels; standalone: of all combinations of the sizes */
 
     struct object_data constants; /* standalone: all of them, each at a multiple of 64; with serialized programs: their data, if
                                      they are written without it */

@@ -18,9 +18,7 @@ struct object_module {
     FILE *text;         /* LLVM IR of everything but the kernels */
     uint32_t size_bits; /* of size_t */
     uint32_t symbol_count;
-    const char **symbols;    /* functions of kernels, of which several may use one */
-    uint32_t *structures;    /* of each kernel of a serialized program: its symbol; [level * p->kernel_count + kernel] */
-    struct object_table own; /* with a serialized program: of its kernels */
+    const char **symbols; /* functions of structures */
 };
 
 /** Returns whether the object leaves its program to libwebnn_rt. */

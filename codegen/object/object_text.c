@@ -148,24 +148,21 @@ static void put_class(struct words *w, const struct object_class *c)
 static bool put_program(struct words *w, FILE *f)
 {
     const struct object_program *p = w->o->p;
-    const uint32_t count = p->table ? p->table->class_count : 0, variants = object_variants(p);
-    uint32_t classes = 0;
+    const uint32_t variants = object_variants(p);
     int64_t *places = calloc((size_t)p->level_count * variants + 1, sizeof *places);
 
     w->failed = !places;
-    for (uint32_t i = 0; !w->failed && i < count; i++) {
+    for (uint32_t i = 0; !w->failed && i < p->table->class_count; i++) {
         const struct object_class *c = &p->table->classes[i];
 
-        for (uint32_t r = 0; c->level < p->level_count && r < c->row_count; r++)
-            places[c->level * variants + c->variants[r]] = (int64_t)classes << CODE_ROW | r;
-        classes += c->level < p->level_count;
-        if (c->level < p->level_count)
-            put_class(w, c);
+        for (uint32_t r = 0; r < c->row_count; r++)
+            places[c->level * variants + c->variants[r]] = (int64_t)i << CODE_ROW | r;
+        put_class(w, c);
     }
     put_numbers(f, "code", w->wide ? 64 : 32, (const int64_t *)(const void *)w->code.data, w->code.length / sizeof(int64_t));
     put_numbers(f, "numbers", 64, (const int64_t *)(const void *)w->numbers.data, w->numbers.length / sizeof(int64_t));
     put_numbers(f, "classes", 32, (const int64_t *)(const void *)w->classes.data, w->classes.length / sizeof(int64_t));
-    put_numbers(f, "places", 32, places, p->table ? (size_t)p->level_count * variants : 0);
+    put_numbers(f, "places", 32, places, object_is_model(p) ? 0 : (size_t)p->level_count * variants);
     put_bytes(f, "tables", w->tables.data, w->tables.length, 8);
     free(places);
     free(w->code.data);
@@ -193,7 +190,7 @@ static void put_rt_programs(const struct object_module *o, FILE *f)
 
     for (uint32_t l = 0; l < levels; l++) {
         fprintf(f, "@serialized%u = external constant i8\n", l);
-        put_kernels(o, numbered("table", l).text, o->structures + (size_t)l * p->kernel_count, p->kernel_count);
+        put_kernels(o, numbered("table", l).text, p->levels[l].structures, p->kernel_count);
     }
     fprintf(f, "@programs = private constant [%u x %%struct.webnn_rt_program] [", levels);
     for (uint32_t l = 0; l < levels; l++)
@@ -323,7 +320,7 @@ static void put_constants(const struct object_module *o, FILE *f, const struct w
     const struct object_workspace workspace = object_workspace(p);
     const bool embeds = p->constants.length && !p->weights_path;
     const struct object_weights header = {OBJECT_WEIGHTS_MAGIC, p->constants.length, p->weights_checksum};
-    const struct object_table none = {0}, *t = p->table ? p->table : &none;
+    const struct object_table *t = p->table;
     int64_t masks[OBJECT_LEVELS_MAX * OBJECT_LEVEL_WORDS], counts[OBJECT_SIZES_MAX], words[3];
     struct bytes values = {0};
     const struct {

@@ -162,32 +162,29 @@ static bool write_dot(struct compilation *c)
 
 static bool write_code(struct compilation *c)
 {
-    static const enum object_kind kinds[] = {
-        [EMIT_OBJ] = OBJECT_CODE, [EMIT_ASM] = OBJECT_ASSEMBLY, [EMIT_LLVM_IR] = OBJECT_LLVM_IR, [EMIT_BC] = OBJECT_BITCODE,
-        [EMIT_SO] = OBJECT_CODE,  [EMIT_EXE] = OBJECT_CODE,     [EMIT_WASM] = OBJECT_CODE};
     const struct options *o = c->options;
-    void *bytes = NULL, *weights = NULL;
-    size_t length, weights_length, header_length, script_length;
+    struct object_files f = {0};
+    size_t header_length, script_length;
     struct output *outputs[4] = {NULL};
     char *header = NULL, *script = NULL;
     struct error e = {0};
 
     bool ok = names_create(c) && (c->size_count || compile_program(c, c->graph, &e) || complain("%s", e.message)) &&
-              object_bytes_create(c, kinds[o->emit], o->emit == EMIT_SO, &bytes, &length, &weights, &weights_length) &&
-              header_create(c, &header, &header_length) && (!o->script || script_create(c, &script, &script_length));
+              object_files_create(c, &f) && header_create(c, &header, &header_length) &&
+              (!o->script || script_create(c, &script, &script_length));
     /* All of them are written or none: the linker may fail, a disk may be full. */
-    ok = ok &&
-         (outputs[0] = is_linked(o->emit) ? link_output(c, bytes, length) : output_prepare(o->output, bytes, length, false));
+    ok = ok && (outputs[0] = is_linked(o->emit) ? link_output(c, f.bytes, f.length)
+                                                : output_prepare(o->output, f.bytes, f.length, false));
     ok = ok && (!o->header || (outputs[1] = output_prepare(o->header, header, header_length, false)));
-    ok = ok && (!weights || (outputs[2] = output_prepare(o->weights, weights, weights_length, false)));
+    ok = ok && (!f.weights || (outputs[2] = output_prepare(o->weights, f.weights, f.weights_length, false)));
     ok = ok && (!script || (outputs[3] = output_prepare(o->script, script, script_length, false)));
     for (int i = 0; i < 4; i++)
         if (!ok)
             output_abandon(outputs[i]);
         else if (outputs[i])
             ok = output_commit(outputs[i]);
-    free(bytes);
-    free(weights);
+    free(f.bytes);
+    free(f.weights);
     free(header);
     free(script);
     return ok;

@@ -94,7 +94,7 @@ struct part {
 
 /** What a standalone object is made of. */
 struct parts {
-    struct object_table table;
+    struct object_table table, ports; /* of kernels; with sizes: of inputs and outputs, one class */
     uint32_t count, slot_count, kept_count;
     struct constant **constants; /* of all programs */
     int64_t *offsets, total;     /* where they begin */
@@ -128,7 +128,7 @@ struct port {
     size_t length;
     struct tensor_type type; /* 0 in dimensions that differ between sizes */
     const char *identifier;  /* in C; NULL before names_create */
-    uint32_t word;           /* of its elements in the rows of object_table_ports; its dimensions follow */
+    uint32_t word;           /* of its elements in the rows of parts.ports; its dimensions follow */
 };
 
 /** Returns how many inputs and outputs the graph has. */
@@ -168,12 +168,13 @@ const struct target *compilation_target(const struct compilation *c);
 struct port port_at(const struct compilation *c, uint32_t i);
 /** Compiles a graph to c->program.  Returns false after an error in *e. */
 bool compile_program(struct compilation *c, struct graph *g, struct error *e);
-/**
- * Makes the program as a file of one of codegen's kinds, and the file of weights if there is to be one (else *weights is NULL).
- * The caller frees both.  Returns false after saying why.
- */
-bool object_bytes_create(struct compilation *c, enum object_kind kind, bool shared, void **bytes, size_t *length,
-                         void **weights, size_t *weights_length);
+/** What is made: what OUT becomes of, and the file of weights if there is to be one.  The caller frees both. */
+struct object_files {
+    void *bytes, *weights;
+    size_t length, weights_length;
+};
+/** Makes the program as a file of the options' kind.  Returns false after saying why. */
+bool object_files_create(struct compilation *c, struct object_files *f);
 
 /** Adds c->program, which is used up, to what a standalone object is made of.  Returns false after saying why. */
 bool standalone_add(struct compilation *c, uint32_t id);

@@ -218,7 +218,7 @@ static void print_size(FILE *out, const struct compilation *c, size_t i)
  * neither. */
 static bool print_dimension(FILE *out, const struct compilation *c, uint32_t word)
 {
-    const struct object_class *rows = object_table_ports(&c->parts.table);
+    const struct object_class *rows = c->parts.ports.classes;
     const int64_t *sizes = object_column(rows, rows->column_of[word]);
 
     if (object_column_is_fixed(rows, rows->column_of[word]))
@@ -311,7 +311,7 @@ static void print_condition(FILE *out, const struct compilation *c)
  * where dimensions are multiples of sizes, else what they are at each combination. */
 static void print_elements(FILE *out, const struct compilation *c, const struct port *p)
 {
-    const struct object_class *rows = object_table_ports(&c->parts.table);
+    const struct object_class *rows = c->parts.ports.classes;
     char *product = NULL;
     size_t length;
     FILE *f = open_memstream(&product, &length);

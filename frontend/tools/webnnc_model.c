@@ -61,7 +61,7 @@ static bool add_ports(struct compilation *c, const struct graph *g, const struct
         for (uint32_t d = 0; d < t->rank; d++)
             object_row_put(&row, t->dims[d], 0);
     }
-    return object_table_add_row(&c->parts.table, id, OBJECT_PORTS, 0, &row) || complain("out of memory");
+    return object_table_add_row(&c->parts.ports, id, 0, 0, &row) || complain("out of memory");
 }
 
 /* Adds up what stands for a name: numbers, and sizes that the list before it has or that are fixed. */
@@ -269,7 +269,7 @@ bool compile_sizes(struct compilation *c)
     }
     progress_show(c->options, NULL, 0, 0);
     plans_free(plans);
-    return ok && (object_table_ports(&c->parts.table)->row_count == count ||
+    return ok && (c->parts.ports.class_count == 1 ||
                   complain("--dim: the model has other inputs or outputs at other sizes, such as empty ones that are left out; "
                            "compile an object for each"));
 }

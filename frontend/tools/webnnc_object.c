@@ -157,6 +157,7 @@ void standalone_free(struct compilation *c)
     for (uint32_t i = 0; i < parts->count; i++)
         constant_release((struct constant *)parts->constants[i]);
     object_table_free(&parts->table);
+    object_table_free(&parts->ports);
     free(parts->constants);
     free(parts->offsets);
     free(parts->slots);
@@ -178,7 +179,7 @@ static char *make_blob(const struct parts *parts)
 struct port port_at(const struct compilation *c, uint32_t port)
 {
     const struct graph *g = c->graph;
-    const struct object_class *rows = object_table_ports(&c->parts.table);
+    const struct object_class *rows = c->parts.ports.classes;
     struct port p = {.word = (uint32_t)c->options->sizes.count};
 
     for (uint32_t i = 0; i <= port; i++) {
@@ -223,17 +224,19 @@ static void show_kernels(void *user, uint32_t done, uint32_t total)
     progress_show(user, done < total ? "kernels" : "machine code", done < total ? done : 0, done < total ? total : 0);
 }
 
-static bool write_object(struct compilation *c, const struct object_program *p, enum object_kind kind, void **bytes,
-                         size_t *length)
+static bool write_object(struct compilation *c, const struct object_program *p, struct object_files *f)
 {
+    static const enum object_kind kinds[] = {
+        [EMIT_OBJ] = OBJECT_CODE, [EMIT_ASM] = OBJECT_ASSEMBLY, [EMIT_LLVM_IR] = OBJECT_LLVM_IR, [EMIT_BC] = OBJECT_BITCODE,
+        [EMIT_SO] = OBJECT_CODE,  [EMIT_EXE] = OBJECT_CODE,     [EMIT_WASM] = OBJECT_CODE};
     struct codegen_times times;
-    struct object_options options = {.kind = kind,
+    struct object_options options = {.kind = kinds[c->options->emit],
                                      .for_size = c->options->optimize == OPTIMIZE_SIZE,
                                      .progress = show_kernels,
                                      .user = (void *)c->options,
                                      .times = &times};
     struct error e = {0};
-    bool ok = object_create(c->context->engine->debug, p, &options, bytes, length, &e);
+    bool ok = object_create(c->context->engine->debug, p, &options, &f->bytes, &f->length, &e);
 
     progress_show(c->options, NULL, 0, 0);
     if (!ok)
@@ -245,54 +248,46 @@ static bool write_object(struct compilation *c, const struct object_program *p, 
     for (uint32_t l = 0; l < p->level_count; l++)
         constants += p->levels[l].serialized.length;
     if (c->options->verbose)
-        fprintf(stderr, "webnnc: %zu bytes, of which %zu of constants; workspace %lld bytes and %lld per thread\n", *length,
-                constants, (long long)(p->table ? p->table->arena_bytes : 0),
-                (long long)(p->table ? p->table->scratch_bytes : 0));
+        fprintf(stderr, "webnnc: %zu bytes, of which %zu of constants; workspace %lld bytes and %lld per thread\n", f->length,
+                constants, (long long)p->table->arena_bytes, (long long)p->table->scratch_bytes);
     return true;
 }
 
 /* Makes the file of weights of a standalone object: a header, then the blob. */
-static bool weights_file(const struct object_program *p, void **weights, size_t *length)
+static bool weights_file(const struct object_program *p, struct object_files *f)
 {
-    struct object_weights header = {OBJECT_WEIGHTS_MAGIC, p->constants.length, p->weights_checksum};
-    size_t size = OBJECT_WEIGHTS_HEADER + p->constants.length;
-    char *bytes = calloc(1, size);
+    const struct object_weights header = {OBJECT_WEIGHTS_MAGIC, p->constants.length, p->weights_checksum};
+    char *bytes = calloc(1, OBJECT_WEIGHTS_HEADER + p->constants.length);
 
     if (!bytes)
         return false;
     memcpy(bytes, &header, sizeof header);
     memcpy(bytes + OBJECT_WEIGHTS_HEADER, p->constants.bytes, p->constants.length);
-    *weights = bytes;
-    *length = size;
+    f->weights = bytes;
+    f->weights_length = OBJECT_WEIGHTS_HEADER + p->constants.length;
     return true;
 }
 
-static bool standalone_create(struct compilation *c, enum object_kind kind, bool shared, void **bytes, size_t *length,
-                              void **weights, size_t *weights_length)
+static bool standalone_create(struct compilation *c, struct object_program *p, struct object_files *f)
 {
     struct object_level levels[OBJECT_LEVELS_MAX] = {{0}};
-    struct object_program p = {.prefix = c->prefix,
-                               .producer = "webnnc " WEBNN_VERSION,
-                               .shared = shared,
-                               .level_count = c->level_count,
-                               .levels = levels,
-                               .size_count = c->size_count,
-                               .sizes = c->sizes,
-                               .table = &c->parts.table};
-    bool ok = (c->size_count || standalone_add(c, 0)) && describe_ports(c, &p);
+    bool ok = (c->size_count || standalone_add(c, 0)) && describe_ports(c, p);
     char *blob = ok ? make_blob(&c->parts) : NULL;
 
-    p.constants = (struct object_data){blob, (size_t)c->parts.total};
+    p->constants = (struct object_data){blob, (size_t)c->parts.total};
+    p->levels = levels;
+    p->size_count = c->size_count;
+    p->sizes = c->sizes;
     for (uint32_t l = 0; l < c->level_count; l++)
         levels[l].target = &c->levels[l];
-    if (blob && c->options->weights && p.constants.length) { /* else there is nothing to put into a file */
-        p.weights_path = c->options->weights;
-        p.weights_checksum = serialized_checksum(p.constants.bytes, p.constants.length);
-        ok = weights_file(&p, weights, weights_length);
+    if (blob && c->options->weights && p->constants.length) { /* else there is nothing to put into a file */
+        p->weights_path = c->options->weights;
+        p->weights_checksum = serialized_checksum(p->constants.bytes, p->constants.length);
+        ok = weights_file(p, f);
     }
-    c->workspace = object_workspace(&p);
-    c->weights_bytes = *weights ? *weights_length : 0;
-    ok = ok && blob ? write_object(c, &p, kind, bytes, length) : complain("out of memory");
+    c->workspace = object_workspace(p);
+    c->weights_bytes = f->weights_length;
+    ok = ok && blob ? write_object(c, p, f) : complain("out of memory");
     free(blob);
     return ok;
 }
@@ -327,7 +322,7 @@ static bool write_serialized(struct compilation *c, const struct serialized_prog
 
 /* What the object of a program for libwebnn_rt is made of, by level. */
 struct library_object {
-    struct object_program p;
+    struct object_program *p;
     const void **functions; /* by kernel step */
     struct level_kernels kernels[OBJECT_LEVELS_MAX];
     struct object_level levels[OBJECT_LEVELS_MAX];
@@ -361,18 +356,21 @@ static struct serialized_program *serialize_level(const struct compilation *c, c
     return serialized;
 }
 
-/* Lists the kernels that the serialized program's table of functions has, in its order. */
+/* Lists the structures of the kernels that the serialized program's table of functions has, in its order. */
 static bool table_of_level(struct compilation *c, struct library_object *l, uint32_t level,
                            const struct serialized_program *serialized)
 {
     const uint32_t count = serialized_kernel_count(serialized), *users = serialized_kernel_steps(serialized);
-    struct schedule **kernels = arena_array(&c->arena, count + 1u, sizeof *kernels);
+    uint32_t *structures = arena_array(&c->arena, count + 1u, sizeof *structures);
+    bool added, ok = structures;
 
-    for (uint32_t i = 0; kernels && i < count; i++)
-        kernels[i] = l->kernels[level].schedules[users[i]];
-    l->p.kernel_count = count;
-    l->levels[level] = (struct object_level){.target = &c->levels[level], .kernels = kernels};
-    return kernels != NULL;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        structures[i] = object_table_kernel(&c->parts.table, level, l->kernels[level].schedules[users[i]], &added);
+        ok = structures[i] != UINT32_MAX;
+    }
+    l->p->kernel_count = count;
+    l->levels[level] = (struct object_level){.target = &c->levels[level], .structures = structures};
+    return ok;
 }
 
 /* Makes a level's serialized program.  The data of all of them are the same: they lie by themselves, once, where there are
@@ -391,30 +389,28 @@ static bool add_level(struct compilation *c, struct library_object *l, uint32_t 
     return ok;
 }
 
-static bool library_create_object(struct compilation *c, enum object_kind kind, bool shared, void **bytes, size_t *length,
-                                  void **weights, size_t *weights_length)
+static bool library_create_object(struct compilation *c, struct object_program *p, struct object_files *f)
 {
-    struct library_object l = {.p = {.prefix = c->prefix, .producer = "webnnc " WEBNN_VERSION, .shared = shared}};
+    struct library_object l = {.p = p};
     struct error e = {0};
 
     l.functions = arena_array(&c->arena, c->program.step_count + 1u, sizeof *l.functions);
-    l.p.level_count = c->level_count;
-    l.p.levels = l.levels;
-    bool ok = (l.functions && describe_ports(c, &l.p) && levels_create(c, &c->program, l.kernels)) || error_out_of_memory(&e);
+    p->levels = l.levels;
+    bool ok = (l.functions && describe_ports(c, p) && levels_create(c, &c->program, l.kernels)) || error_out_of_memory(&e);
     for (uint32_t i = 0, kernel = 0; ok && i < c->program.step_count; i++)
         if (c->program.steps[i].kind == STEP_KERNEL)
             l.functions[kernel++] = c->program.steps[i].kernel; /* one entry each; their code is shared all the same */
     for (uint32_t i = 0; ok && i < c->level_count; i++)
         ok = add_level(c, &l, i, &e);
     if (c->options->weights && l.data.length) {
-        l.p.weights_path = c->options->weights;
-        *weights = l.data.data;
-        *weights_length = l.data.length;
+        p->weights_path = c->options->weights;
+        f->weights = l.data.data;
+        f->weights_length = l.data.length;
     } else {
-        l.p.constants = (struct object_data){l.data.data, l.data.length};
+        p->constants = (struct object_data){l.data.data, l.data.length};
     }
-    ok = ok ? write_object(c, &l.p, kind, bytes, length) : complain("%s", e.message);
-    if (!*weights)
+    ok = ok ? write_object(c, p, f) : complain("%s", e.message);
+    if (!f->weights)
         free(l.data.data);
     for (uint32_t i = 0; i < c->level_count; i++)
         free(l.images[i].data);
@@ -422,11 +418,14 @@ static bool library_create_object(struct compilation *c, enum object_kind kind, 
     return ok;
 }
 
-bool object_bytes_create(struct compilation *c, enum object_kind kind, bool shared, void **bytes, size_t *length,
-                         void **weights, size_t *weights_length)
+bool object_files_create(struct compilation *c, struct object_files *f)
 {
-    *bytes = *weights = NULL;
-    *length = *weights_length = 0;
-    return (c->with_library ? library_create_object : standalone_create)(c, kind, shared, bytes, length, weights,
-                                                                         weights_length);
+    struct object_program p = {.prefix = c->prefix,
+                               .producer = "webnnc " WEBNN_VERSION,
+                               .shared = c->options->emit == EMIT_SO,
+                               .level_count = c->level_count,
+                               .table = &c->parts.table};
+
+    *f = (struct object_files){0};
+    return (c->with_library ? library_create_object : standalone_create)(c, &p, f);
 }

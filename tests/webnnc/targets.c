@@ -157,10 +157,9 @@ static const char *wasm_needs(const char *bytes, size_t length, char *buf, size_
 /* False, with a message: the object needs something, or there is none.  The graph stays the caller's. */
 static bool make_object(WNNContext context, struct graph *g, uint32_t t, const char *what)
 {
-    static const struct options options = {.quiet = true};
+    static const struct options options = {.quiet = true, .emit = EMIT_OBJ};
     struct compilation c = targets[t];
-    void *bytes = NULL, *weights = NULL;
-    size_t length, weights_length;
+    struct object_files f = {0};
     char name[256];
     const char *needs;
     struct error e = {0};
@@ -170,20 +169,18 @@ static bool make_object(WNNContext context, struct graph *g, uint32_t t, const c
     c.prefix = "test";
     c.graph = g;
     objects++;
-    if (!compile_program(&c, g, &e) ||
-        !object_bytes_create(&c, OBJECT_CODE, false, &bytes, &length, &weights, &weights_length)) {
+    if (!compile_program(&c, g, &e) || !object_files_create(&c, &f)) {
         needs = "what failed";
     } else {
-        needs = memcmp(bytes, "\177ELF", 4) ? wasm_needs(bytes, length, name, sizeof name)
-                                            : elf_needs(bytes, length, name, sizeof name);
+        needs = (memcmp(f.bytes, "\177ELF", 4) ? wasm_needs : elf_needs)(f.bytes, f.length, name, sizeof name);
     }
     if (needs) {
         const struct target *highest = compilation_target(&c);
         fprintf(stderr, "FAIL %s, for %s %s %s: needs %s\n", what, highest->triple, highest->cpu, highest->features, needs);
         failures++;
     }
-    free(bytes);
-    free(weights);
+    free(f.bytes);
+    free(f.weights);
     program_free(&c.program);
     standalone_free(&c);
     arena_free(&c.arena);
