@@ -379,22 +379,14 @@ bool argument_real(const char *text, double *number)
 bool option_reals3(struct option_call *c)
 {
     double *numbers = c->member;
-    const char *text = c->value;
     char part[64];
     size_t count = 0;
 
-    for (;; text++) {
-        size_t length = strcspn(text, ",");
+    for (const char *at = c->value; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        const int length = snprintf(part, sizeof part, "%.*s", (int)strcspn(at, ","), at);
 
-        if (length >= sizeof part || count == 3)
+        if (length >= (int)sizeof part || count == 3 || !argument_real(part, &numbers[count++]))
             return false;
-        memcpy(part, text, length);
-        part[length] = '\0';
-        if (!argument_real(part, &numbers[count++]))
-            return false;
-        text += length;
-        if (!*text)
-            break;
     }
     if (count == 1)
         numbers[1] = numbers[2] = numbers[0];
@@ -439,6 +431,13 @@ bool complain(const char *format, ...)
     return false;
 }
 
+bool complain_last(const char *what)
+{
+    const WNNStringView text = wnnGetLastErrorMessage();
+
+    return complain("%s%s%.*s", what, *what ? ": " : "", (int)text.length, text.data);
+}
+
 void print_notes(const char *notes)
 {
     while (notes && *notes) {
@@ -474,50 +473,22 @@ bool argument_engine(const char *text, WNNEngine *engine, const char **device)
 
 /* ---- lists of sizes ---- */
 
-size_t arguments_number(const struct argument_pair *list, size_t column, size_t most, uint32_t *number)
+size_t argument_numbers(const char *list, size_t most, uint32_t *numbers)
 {
     size_t count = 0;
 
-    for (const char *at = list->value;;) {
+    for (const char *at = list;;) {
         char *end = (char *)at;
-        const unsigned long first = isdigit((unsigned char)*at) ? strtoul(at, &end, 10) : 0;
+        unsigned long first = isdigit((unsigned char)*at) ? strtoul(at, &end, 10) : 0;
         const bool range = end > at && !strncmp(end, "..", 2) && isdigit((unsigned char)end[2]);
         const unsigned long last = range ? strtoul(end + 2, &end, 10) : first;
 
         if (end == at || last > INT32_MAX || last < first || last - first >= most - count || (*end && *end != ','))
             return 0;
-        if (!count)
-            *number = (uint32_t)first;
-        if (column >= count && column - count <= last - first)
-            *number = (uint32_t)(first + (column - count));
-        count += last - first + 1;
+        while (first <= last)
+            numbers[count++] = (uint32_t)first++;
         if (!*end)
             return count;
         at = end + 1;
     }
-}
-
-size_t arguments_columns(const struct argument_pairs *lists, size_t names_most, size_t most)
-{
-    size_t columns = 1;
-
-    if (lists->count > names_most)
-        return (size_t)complain("--sizes is given for more than %zu names", names_most);
-    for (size_t i = 0; i < lists->count; i++) {
-        const struct argument_pair *list = &lists->items[i];
-        uint32_t first;
-        const size_t count = arguments_number(list, 0, most, &first);
-
-        if (!count)
-            return (size_t)complain("--sizes %s=%s: it takes up to %zu numbers, separated by commas, or ranges (1..8)",
-                                    NAME_SHOWN(list->name), NAME_SHOWN(list->value), most);
-        for (size_t k = 0; k < i; k++)
-            if (!strcmp(lists->items[k].name, list->name))
-                return (size_t)complain("--sizes is given twice for '%s'", NAME_SHOWN(list->name));
-        if (count != columns && count != 1 && columns != 1)
-            return (size_t)complain("--sizes has %zu sizes for '%s', and %zu for another", count, NAME_SHOWN(list->name),
-                                    columns);
-        columns = count > columns ? count : columns;
-    }
-    return columns;
 }

@@ -30,13 +30,9 @@ struct argument_pairs {
 };
 /** Frees what the list holds. */
 void argument_pairs_free(struct argument_pairs *pairs);
-/** Returns how many columns the lists of --sizes have, NAME=N,N,..., with ranges such as 1..8, of which one number alone is
- * that of all columns.  Returns 0 after saying what is wrong: more names, or more numbers, than allowed, or lists that do not
- * go together. */
-size_t arguments_columns(const struct argument_pairs *lists, size_t names_most, size_t most);
-/** Reads number `column` of a list; one number is that of all columns.  Returns how many there are, or 0: it is no list, or one
- * of more than `most`. */
-size_t arguments_number(const struct argument_pair *list, size_t column, size_t most, uint32_t *number);
+/** Reads numbers separated by commas, with ranges such as 1..8.  Returns how many there are, or 0: it is no list, or one of
+ * more than `most`, for which there is room. */
+size_t argument_numbers(const char *list, size_t most, uint32_t *numbers);
 
 /**
  * Reads the value of a constant: numbers separated by commas ("16000", "1,3,224", "0.5", "true"), which are no file even if one
@@ -62,6 +58,8 @@ bool output_arrived(void);
 extern const char *program_name;
 /** Prints "PROGRAM: ..." to stderr, and escapes control and bidirectional characters.  Returns false. */
 bool complain(const char *format, ...) PRINTF_LIKE(1, 2);
+/** Does the same with the last error of the library, after "WHAT: " unless that is empty. */
+bool complain_last(const char *what);
 /** Stores the last message of the calling thread in e instead of printing it, until called with NULL. */
 void complain_catch(struct error *e);
 /** Does the same with arguments that a function was called with. */

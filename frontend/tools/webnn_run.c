@@ -35,13 +35,6 @@ struct run {
     struct report report;            /* of --report */
 };
 
-static bool last_error(const char *what)
-{
-    WNNStringView text = wnnGetLastErrorMessage();
-
-    return complain("%s: %.*s", what, (int)text.length, text.data);
-}
-
 /* Keeps a warning until it is known whether it is an error, which is printed anyway. */
 static void on_message(WNNLogLevel level, WNNStringView message, void *run, void *unused)
 {
@@ -77,7 +70,7 @@ static bool create_context(struct run *r)
     r->report.options = c;
     c.debug = WNN_STR(debug);
     c.log = (WNNLogCallbackInfo){on_message, r, NULL};
-    bool ok = wnnCreateContext(&c, &r->context) == WNNStatus_Success || last_error("context");
+    bool ok = wnnCreateContext(&c, &r->context) == WNNStatus_Success || complain_last("context");
     free(debug);
     return ok;
 }
@@ -97,7 +90,7 @@ static bool bind_inputs(struct run *r)
         return complain("out of memory");
     for (size_t i = 0; i < r->input_count; i++) {
         if (wnnGraphGetInput(r->graph, i, &d))
-            return last_error("input");
+            return complain_last("input");
         const struct model_port *port = ports_find(&r->inputs_by_name, d.name);
         if (!port)
             return complain("the graph has an input that the model does not have");
@@ -131,7 +124,7 @@ static bool bind_outputs(struct run *r)
         struct error e = {0};
 
         if (wnnGraphGetOutput(r->graph, r->result_count, &d))
-            return last_error("output");
+            return complain_last("output");
         const struct model_port *port = ports_find(&r->outputs_by_name, d.name);
         if (!port)
             return complain("the graph has an output that the model does not have");
@@ -154,12 +147,10 @@ static int compare_times(const void *a, const void *b)
  * buffers that they share, which is the only thing that can be wrong with buffers here. */
 static bool compute_failed(const struct run *r, WNNStatus status)
 {
-    const WNNStringView text = wnnGetLastErrorMessage();
-
     if (status == WNNStatus_TypeError && r->states.count && model_is_compiled(r->options.model))
         return complain("%s was saved without these states: give --state with --save (objects of webnnc have no states)",
                         PATH_SHOWN(r->options.model));
-    return complain("%.*s", (int)text.length, text.data);
+    return complain_last("");
 }
 
 double median_time(double *times, size_t count)
@@ -236,9 +227,9 @@ static bool run(struct run *r)
     if (!states_find(o, &r->model, &r->states))
         return false;
     if (!compiled && wnnGraphBuilderSetStates(r->model.builder, r->states.count, r->states.items))
-        return last_error("--state");
+        return complain_last("--state");
     if (!compiled && wnnGraphBuilderQuantizeWeights(r->model.builder, o->quantize))
-        return last_error("--quantize-weights");
+        return complain_last("--quantize-weights");
     if (!compiled)
         progress_begin(o, "building the graph");
     ok = compiled || model_build(&r->model, &r->graph, &e) == WNNStatus_Success;
@@ -254,7 +245,7 @@ static bool run(struct run *r)
         printf("%s: files read in %.1f ms, %s in %.1f ms\n", *r->model.name ? NAME_SHOWN(r->model.name) : NAME_SHOWN(o->model),
                read - start, compiled ? "loaded" : "built", built - read);
     if (o->save && wnnGraphSave(r->graph, o->save))
-        return last_error("--save");
+        return complain_last("--save");
     if (!bind_inputs(r) || !bind_outputs(r))
         return false;
     if (o->quantize && !reference_compute(o, &r->sources, r->context, r->input_count, r->input_buffers, &r->reference))

@@ -294,10 +294,8 @@ static bool compute_file(void *user, size_t slot, FILE *members, struct error *e
     complain_catch(e);
     bool good = path != NULL && name_sources(b, s) && take_inputs(b, s);
     const double start = milliseconds_now();
-    if (good && wnnGraphCompute(g->graph, g->input_count, g->input_buffers, g->result_count, g->output_buffers)) {
-        const WNNStringView text = wnnGetLastErrorMessage();
-        good = complain("%.*s", (int)text.length, text.data);
-    }
+    if (good && wnnGraphCompute(g->graph, g->input_count, g->input_buffers, g->result_count, g->output_buffers))
+        good = complain_last("");
     fprintf(members, "\"ms\": %.3f, \"outputs\": {", milliseconds_now() - start);
     const size_t count = good ? results_cut(g->result_count, g->results, g->cut) : 0;
     for (size_t i = 0; good && i < count; i++) {

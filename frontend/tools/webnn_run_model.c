@@ -179,7 +179,7 @@ static bool add_ports(WNNGraph graph, bool input, struct model_port **ports, siz
         struct model_port *port = &(*ports)[*count];
 
         if (input ? wnnGraphGetInput(graph, *count, &d) : wnnGraphGetOutput(graph, *count, &d))
-            return complain("%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
+            return complain_last("");
         port->name = strndup(d.name.data ? d.name.data : "", d.name.length);
         port->descriptor = d.descriptor; /* its shape is the graph's */
         if (!port->name)
@@ -200,7 +200,7 @@ bool load_compiled(const struct run_options *o, struct sources *s, WNNContext co
                         "too late, give them to the run that saves it",
                         PATH_SHOWN(o->model));
     if (wnnContextLoadGraph(context, o->model, graph))
-        return complain("%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
+        return complain_last("");
     for (size_t i = 0; !wnnGraphGetInput(*graph, i, &input); i++)
         if (input.descriptor.dimensions)
             return complain("%s has dimensions with names: give their sizes by --sizes NAME=N", PATH_SHOWN(o->model));

@@ -20,7 +20,7 @@ static bool allocate_outputs(WNNGraph graph, struct reference *r)
     r->outputs = calloc(count + 1, sizeof *r->outputs);
     for (; r->outputs && r->count < count; r->count++) {
         if (wnnGraphGetOutput(graph, r->count, &d))
-            return complain("output: %.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
+            return complain_last("output");
         size_t bytes = wnnOperandDataTypeGetByteSize(d.descriptor.dataType);
         for (size_t k = 0; k < d.descriptor.rank; k++)
             bytes *= d.descriptor.shape[k];
@@ -45,7 +45,7 @@ static bool compute(const struct run_options *o, const struct model *m, size_t i
         complain("%s", e.message);
     ok = ok && allocate_outputs(graph, r);
     if (ok && wnnGraphCompute(graph, input_count, inputs, r->count, r->outputs))
-        ok = complain("%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
+        ok = complain_last("");
     wnnGraphRelease(graph);
     return ok;
 }

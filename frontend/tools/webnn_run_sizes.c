@@ -17,17 +17,13 @@ struct at_sizes {
     const struct run_options *o;
     struct sources *sources;
     WNNContext context;
-    struct model_source *source;       /* NULL: the graph is compiled */
-    struct model_dim sizes[NAMES_MAX]; /* of this turn */
-    WNNGraph graph;                    /* with names; NULL: none was read, or the file needs numbers */
-    bool zeros[NAMES_MAX], is_read;    /* the sizes that are 0 in it */
-    bool noted;                        /* notes of the file were printed */
+    struct model_source *source;            /* NULL: the graph is compiled */
+    uint32_t lists[NAMES_MAX][COLUMNS_MAX]; /* of each name, its size at each turn */
+    struct model_dim sizes[NAMES_MAX];      /* of this turn */
+    WNNGraph graph;                         /* with names; NULL: none was read, or the file needs numbers */
+    bool zeros[NAMES_MAX], is_read;         /* the sizes that are 0 in it */
+    bool noted;                             /* notes of the file were printed */
 };
-
-static bool last_error(void)
-{
-    return complain("%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
-}
 
 /** Reads the model, with these sizes as numbers, or only those that are 0, and builds it. */
 static WNNGraph read_at(struct at_sizes *s, bool named, struct error *e)
@@ -98,7 +94,7 @@ static WNNGraph plan(struct at_sizes *s)
     if (s->graph && !wnnGraphGetVariant(s->graph, count, sizes, &graph))
         return graph;
     if (!s->source) {
-        last_error();
+        complain_last("");
         return NULL;
     }
     graph = read_at(s, false, &e); /* which reports the error, or does without the names */
@@ -123,7 +119,7 @@ static bool compute(struct at_sizes *s, WNNGraph graph, double *ms)
         const bool input = i < input_count;
         struct model_port port = {0};
 
-        ok = !(input ? wnnGraphGetInput(graph, i, &d) : wnnGraphGetOutput(graph, i - input_count, &d)) || last_error();
+        ok = !(input ? wnnGraphGetInput(graph, i, &d) : wnnGraphGetOutput(graph, i - input_count, &d)) || complain_last("");
         port.name = ok ? strndup(d.name.data, d.name.length) : NULL;
         port.descriptor = d.descriptor;
         if (ok)
@@ -136,7 +132,7 @@ static bool compute(struct at_sizes *s, WNNGraph graph, double *ms)
     for (uint64_t k = 0; ok && k < s->o->repeat; k++) {
         const double start = milliseconds_now();
 
-        ok = !wnnGraphCompute(graph, input_count, buffers, output_count, buffers + input_count) || last_error();
+        ok = !wnnGraphCompute(graph, input_count, buffers, output_count, buffers + input_count) || complain_last("");
         times[k] = milliseconds_now() - start;
     }
     if (ok)
@@ -168,28 +164,56 @@ static bool turn(struct at_sizes *s)
     return ok;
 }
 
+/** Reads the lists of --sizes, of which one number alone is that of all turns.  Returns how many turns there are, or 0 after
+ * saying what is wrong. */
+static size_t read_lists(struct at_sizes *s)
+{
+    const struct argument_pairs *lists = &s->o->sizes;
+    size_t columns = 1, counts[NAMES_MAX];
+
+    if (lists->count > NAMES_MAX)
+        return (size_t)complain("--sizes is given for more than %d names", NAMES_MAX);
+    for (size_t i = 0; i < lists->count; i++) {
+        const char *name = s->sizes[i].name = lists->items[i].name;
+
+        counts[i] = argument_numbers(lists->items[i].value, COLUMNS_MAX, s->lists[i]);
+        if (!counts[i])
+            return (size_t)complain("--sizes %s=%s: it takes up to %d numbers, separated by commas, or ranges (1..8)",
+                                    NAME_SHOWN(name), NAME_SHOWN(lists->items[i].value), COLUMNS_MAX);
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(s->sizes[k].name, name))
+                return (size_t)complain("--sizes is given twice for '%s'", NAME_SHOWN(name));
+        if (counts[i] != columns && counts[i] != 1 && columns != 1)
+            return (size_t)complain("--sizes has %zu sizes for '%s', and %zu for another", counts[i], NAME_SHOWN(name),
+                                    columns);
+        columns = counts[i] > columns ? counts[i] : columns;
+    }
+    for (size_t i = 0; i < lists->count; i++)
+        for (size_t k = counts[i]; k < columns; k++)
+            s->lists[i][k] = s->lists[i][0];
+    return columns;
+}
+
 bool sizes_run(const struct run_options *o, struct sources *sources, WNNContext context)
 {
     struct at_sizes s = {.o = o, .sources = sources, .context = context};
     struct error e = {0};
-    const size_t columns = arguments_columns(&o->sizes, NAMES_MAX, COLUMNS_MAX);
+    const size_t columns = read_lists(&s);
     bool ok = columns;
 
-    for (size_t i = 0; ok && i < o->sizes.count; i++)
-        s.sizes[i].name = o->sizes.items[i].name;
     if (ok && model_is_compiled(o->model)) {
-        ok = !wnnContextLoadGraph(context, o->model, &s.graph) || last_error();
+        ok = !wnnContextLoadGraph(context, o->model, &s.graph) || complain_last("");
     } else if (ok) {
         s.source = model_source_open(o->model, &e);
         ok = s.source || complain("%s", e.message);
     }
     for (size_t column = 0; ok && column < columns; column++) {
         for (size_t i = 0; i < o->sizes.count; i++)
-            arguments_number(&o->sizes.items[i], column, COLUMNS_MAX, &s.sizes[i].size);
+            s.sizes[i].size = s.lists[i][column];
         ok = turn(&s);
     }
     if (ok && o->save)
-        ok = s.graph ? !wnnGraphSave(s.graph, o->save) || last_error()
+        ok = s.graph ? !wnnGraphSave(s.graph, o->save) || complain_last("")
                      : complain("--save: the file needs numbers (see the note above): save a graph of certain sizes (--dim)");
     wnnGraphRelease(s.graph);
     model_source_close(s.source);

@@ -62,10 +62,7 @@ static bool create_context(struct compilation *c)
     options.budget = c->options->model.budget;
     if (c->options->debug)
         options.debug = (WNNStringView){c->options->debug, strlen(c->options->debug)};
-    if (wnnCreateContext(&options, &c->context) == WNNStatus_Success)
-        return true;
-    WNNStringView text = wnnGetLastErrorMessage();
-    return complain("%.*s", (int)text.length, text.data);
+    return wnnCreateContext(&options, &c->context) == WNNStatus_Success || complain_last("");
 }
 
 /* ---- the target ---- */

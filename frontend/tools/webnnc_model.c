@@ -34,7 +34,7 @@ bool take_graph(struct compilation *c)
     struct error e = {0};
 
     if (wnnGraphBuilderQuantizeWeights(c->model.builder, c->options->quantize))
-        return complain("%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
+        return complain_last("");
     c->graph = model_take_graph(&c->model, &e);
     if (!c->graph)
         return complain("%s", e.message);
@@ -203,26 +203,22 @@ static bool compile_variant(struct compilation *c, struct plans *plans, uint32_t
 /* Finds the sizes of a name, which are listed. */
 static bool take_list(struct compilation *c, const struct argument_pair *given)
 {
-    struct argument_pair list = *given;
-    uint32_t first, *values;
+    const char *list = strcmp(given->value, "?") ? given->value : "1..512";
+    uint32_t *values = arena_array(&c->arena, OBJECT_VARIANTS_MAX, sizeof *values);
+    const size_t count = values ? argument_numbers(list, OBJECT_VARIANTS_MAX, values) : 0;
 
-    if (!strcmp(list.value, "?"))
-        list.value = "1..512";
-    const size_t count = arguments_number(&list, 0, OBJECT_VARIANTS_MAX, &first);
+    if (!values)
+        return complain("out of memory");
     if (!count)
         return complain(
             "--dim %s=%s: it takes a number, or up to %d, separated by commas, or a range (1..8), ? for any, or a sum "
             "of numbers and names",
-            NAME_SHOWN(list.name), NAME_SHOWN(list.value), OBJECT_VARIANTS_MAX);
-    values = arena_array(&c->arena, count, sizeof *values);
-    for (size_t i = 0; values && i < count; i++) {
-        arguments_number(&list, i, OBJECT_VARIANTS_MAX, &values[i]);
+            NAME_SHOWN(given->name), NAME_SHOWN(list), OBJECT_VARIANTS_MAX);
+    for (size_t i = 0; i < count; i++)
         if (values[i] <= (i ? values[i - 1] : 0))
-            return complain("--dim %s=%s: sizes that functions take ascend, from 1", NAME_SHOWN(list.name),
-                            NAME_SHOWN(list.value));
-    }
-    c->sizes[c->size_count++] = (struct object_size){list.name, (uint32_t)count, values};
-    return values || complain("out of memory");
+            return complain("--dim %s=%s: sizes that functions take ascend, from 1", NAME_SHOWN(given->name), NAME_SHOWN(list));
+    c->sizes[c->size_count++] = (struct object_size){given->name, (uint32_t)count, values};
+    return true;
 }
 
 /* Returns how many combinations of sizes there are, or 0 after saying what is wrong. */
