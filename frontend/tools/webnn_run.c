@@ -13,6 +13,7 @@
 #include "frontend/readers/ports.h"
 #include "frontend/tools/report/report.h"
 #include "frontend/tools/webnn_run.h"
+#include "ir/support/array.h"
 
 /** Holds everything that has to be given back. */
 struct run {
@@ -50,13 +51,11 @@ static bool create_context(struct run *r)
     const struct run_options *o = &r->options;
     WNNContextOptions c = WNN_CONTEXT_OPTIONS_INIT;
     const char *steps = r->report.steps;
-    size_t size = (o->debug ? strlen(o->debug) : 0) + (o->trace ? strlen(o->trace) : 0) + (steps ? strlen(steps) : 0) + 32;
-    char *debug = malloc(size);
+    char *debug = NULL;
 
-    if (!debug)
+    if (!text_append(&debug, "%s%s%s%s%s%s", o->debug ? o->debug : "", o->profile ? ",profile" : "", o->trace ? ",trace=" : "",
+                     o->trace ? o->trace : "", steps ? ",steps=" : "", steps ? steps : ""))
         return complain("out of memory");
-    snprintf(debug, size, "%s%s%s%s%s%s", o->debug ? o->debug : "", o->profile ? ",profile" : "", o->trace ? ",trace=" : "",
-             o->trace ? o->trace : "", steps ? ",steps=" : "", steps ? steps : "");
     c.threadCount = o->threads;
     c.precision = o->precision;
     c.engine = o->engine;

@@ -7,6 +7,7 @@
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/option_passes.h"
 #include "frontend/tools/webnnc.h"
+#include "ir/support/array.h"
 #include "ir/support/suggest.h"
 #include "passes/passes.h"
 
@@ -16,11 +17,6 @@ static const char *const libraries[] = {[LIBRARY_DEFAULT] = "", [LIBRARY_NONE] =
 static const char *const optimizations[] = {[OPTIMIZE_SPEED] = "speed", [OPTIMIZE_SIZE] = "size", NULL};
 static const char *const weight_forms[] = {
     [TEXT_WEIGHTS_CONTAINER] = "container", [TEXT_WEIGHTS_SAFETENSORS] = "safetensors", [TEXT_WEIGHTS_INLINE] = "inline", NULL};
-
-static bool no_memory(void)
-{
-    return complain("out of memory");
-}
 
 static bool take_pass(struct option_call *c)
 {
@@ -185,16 +181,6 @@ static bool makes_code(enum emit_kind kind)
     return kind >= EMIT_OBJ && kind <= EMIT_WASM;
 }
 
-/* JavaScript passes addresses of wasm32 as numbers. */
-static bool check_module(struct options *o)
-{
-
-    if (!o->triple)
-        o->triple = "wasm32";
-    return !strncmp(o->triple, "wasm32", 6) ||
-           complain("--emit wasm makes modules for wasm32, not for %s", NAME_SHOWN(o->triple));
-}
-
 static bool check(struct options *o)
 {
     if (!o->input)
@@ -205,8 +191,10 @@ static bool check(struct options *o)
         return false;
     if (o->output && !strcmp(o->output, "-") && is_linked(o->emit))
         return complain("shared objects, programs and modules are not written to standard output");
-    if (o->emit == EMIT_WASM && !check_module(o))
-        return false;
+    if (o->emit == EMIT_WASM && !o->triple)
+        o->triple = "wasm32";
+    if (o->emit == EMIT_WASM && strncmp(o->triple, "wasm32", 6)) /* JavaScript passes addresses of wasm32 as numbers */
+        return complain("--emit wasm makes modules for wasm32, not for %s", NAME_SHOWN(o->triple));
     if (!makes_code(o->emit) && (o->header || o->weights))
         return complain("--%s goes with code, not with --emit %s", o->header ? "header" : "weights", kinds[o->emit]);
     if (o->sizes.count && (!makes_code(o->emit) || o->emit == EMIT_EXE || o->emit == EMIT_WASM))
@@ -220,27 +208,17 @@ static bool check(struct options *o)
     return true;
 }
 
-static bool name_script(struct options *o)
-{
-    if (o->emit == EMIT_WASM)
-        o->script = script_path(o->output);
-    return o->emit != EMIT_WASM || o->script || no_memory();
-}
-
 /* Names the output after the input, in the current folder: NAME.o or so; and what belongs to it. */
-static bool default_output(struct options *o)
+static bool name_outputs(struct options *o)
 {
-    char *name = o->output ? NULL : name_from_path(o->input), *path;
-    size_t size = name ? strlen(name) + 8 : 0;
+    char *name = o->output ? NULL : name_from_path(o->input);
 
-    if (o->output)
-        return name_script(o);
-    path = name ? malloc(size) : NULL;
-    if (path)
-        snprintf(path, size, "%s%s", name, o->emit == EMIT_EXE ? "" : endings[o->emit]);
+    if (name && text_append(&o->default_output, "%s%s", name, o->emit == EMIT_EXE ? "" : endings[o->emit]))
+        o->output = o->default_output;
     free(name);
-    o->output = o->default_output = path;
-    return path ? name_script(o) : no_memory();
+    if (o->output && o->emit == EMIT_WASM)
+        o->script = script_path(o->output);
+    return (o->output && (o->emit != EMIT_WASM || o->script)) || complain("out of memory");
 }
 
 static bool is_same_file(const char *a, const char *b)
@@ -272,7 +250,7 @@ static bool check_files(const struct options *o)
 bool options_parse(int argc, char **argv, struct options *o, int *status)
 {
     *o = (struct options){.model.command = true};
-    return options_read(&program, argc, argv, o, status) && check(o) && default_output(o) && check_files(o);
+    return options_read(&program, argc, argv, o, status) && check(o) && name_outputs(o) && check_files(o);
 }
 
 void options_free(struct options *o)

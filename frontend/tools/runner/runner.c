@@ -32,11 +32,12 @@ struct tensor {
     void *data;
 };
 
-static struct tensor *inputs, *outputs;
+static struct tensor *tensors, *outputs;    /* inputs, then outputs */
 static double absolute = -1, relative = -1; /* negative: not given */
 static unsigned repeat = 1;
 static int quiet;
 static void *model, *workspace, **arguments;
+static uint32_t count; /* of tensors */
 
 /* Names come from the model: bytes that are not printable ASCII are printed as \xHH, so that no name deceives a terminal. */
 static void print_name(FILE *out, const char *name)
@@ -360,34 +361,26 @@ static void usage(void)
            "Runs %s, compiled by %s for %s.\n"
            "Files of inputs: .npy or raw elements; inputs that are not given are zeros.\n\n",
            object->prefix, object->producer, object->target);
-    for (uint32_t i = 0; i < object->input_count; i++) {
-        printf("  input  ");
-        print_name(stdout, object->inputs[i].name);
+    for (const struct tensor *t = tensors; t < tensors + count; t++) {
+        printf(t < outputs ? "  input  " : "  output ");
+        print_name(stdout, t->type->name);
         printf(" ");
-        print_shape(&object->inputs[i]);
-        printf("\n");
-    }
-    for (uint32_t i = 0; i < object->output_count; i++) {
-        printf("  output ");
-        print_name(stdout, object->outputs[i].name);
-        printf(" ");
-        print_shape(&object->outputs[i]);
+        print_shape(t->type);
         printf("\n");
     }
 }
 
-/* Finds the tensor that NAME=FILE names, and the file. */
-static struct tensor *find(struct tensor *list, uint32_t count, const char *text, const char **file)
+/* Finds the tensor from `first` to `end` that NAME=FILE names, and stores the file, or with `expected` what to compare with. */
+static int take(struct tensor *first, const struct tensor *end, const char *text, int expected)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        size_t n = strlen(list[i].type->name);
-        if (!strncmp(list[i].type->name, text, n) && text[n] == '=' && text[n + 1]) {
-            *file = text + n + 1;
-            return &list[i];
+    for (struct tensor *t = first; t < end; t++) {
+        size_t n = strlen(t->type->name);
+        if (!strncmp(t->type->name, text, n) && text[n] == '=' && text[n + 1]) {
+            *(expected ? &t->expected : &t->file) = text + n + 1;
+            return 0;
         }
     }
-    fail("no such tensor:", text);
-    return NULL;
+    return fail("no such tensor:", text);
 }
 
 static int number(const char *text, double *value)
@@ -400,15 +393,12 @@ static int number(const char *text, double *value)
 
 static int option(const char *name, const char *value, const char **weights)
 {
-    struct tensor *t;
-    double count;
+    double times;
 
     if (!strcmp(name, "--input"))
-        return !(t = find(inputs, object->input_count, value, &value)) || !(t->file = value);
-    if (!strcmp(name, "--output"))
-        return !(t = find(outputs, object->output_count, value, &value)) || !(t->file = value);
-    if (!strcmp(name, "--compare"))
-        return !(t = find(outputs, object->output_count, value, &value)) || !(t->expected = value);
+        return take(tensors, outputs, value, 0);
+    if (!strcmp(name, "--output") || !strcmp(name, "--compare"))
+        return take(outputs, tensors + count, value, name[2] == 'c');
     if (!strcmp(name, "--atol"))
         return number(value, &absolute);
     if (!strcmp(name, "--rtol"))
@@ -416,9 +406,9 @@ static int option(const char *name, const char *value, const char **weights)
     if (!strcmp(name, "--weights"))
         return !(*weights = value);
     if (!strcmp(name, "--repeat")) {
-        if (number(value, &count) || count < 1 || count > 1e6)
+        if (number(value, &times) || times < 1 || times > 1e6)
             return fail("--repeat takes a number from 1 to 1000000", NULL);
-        repeat = (unsigned)count;
+        repeat = (unsigned)times;
         return 0;
     }
     return fail("no such option:", name);
@@ -426,17 +416,12 @@ static int option(const char *name, const char *value, const char **weights)
 
 static int prepare(void)
 {
-    for (uint32_t i = 0; i < object->input_count; i++) {
-        struct tensor *t = &inputs[i];
-        t->data = t->file ? read_tensor(t->type, t->file) : calloc(1, (size_t)t->type->bytes + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        struct tensor *t = &tensors[i];
+        const int reads = t < outputs && t->file;
+        arguments[i] = t->data = reads ? read_tensor(t->type, t->file) : calloc(1, (size_t)t->type->bytes + 1);
         if (!t->data)
-            return t->file ? 1 : fail("out of memory", NULL);
-        arguments[i] = t->data;
-    }
-    for (uint32_t i = 0; i < object->output_count; i++) {
-        if (!(outputs[i].data = calloc(1, (size_t)outputs[i].type->bytes + 1)))
-            return fail("out of memory", NULL);
-        arguments[object->input_count + i] = outputs[i].data;
+            return reads ? 1 : fail("out of memory", NULL);
     }
     return 0;
 }
@@ -445,13 +430,13 @@ static int finish(void)
 {
     int status = 0;
 
-    for (uint32_t i = 0; i < object->output_count; i++) {
+    for (const struct tensor *t = outputs; t < tensors + count; t++) {
         if (!quiet)
-            print_output(&outputs[i]);
-        if (outputs[i].file)
-            status |= write_npy(&outputs[i]);
-        if (outputs[i].expected)
-            status |= compare(&outputs[i]);
+            print_output(t);
+        if (t->file)
+            status |= write_npy(t);
+        if (t->expected)
+            status |= compare(t);
     }
     return status;
 }
@@ -461,15 +446,14 @@ int main(int argc, char **argv)
     const char *weights = NULL;
     int status;
 
-    inputs = calloc(object->input_count + 1u, sizeof *inputs);
-    outputs = calloc(object->output_count + 1u, sizeof *outputs);
-    arguments = calloc(object->input_count + object->output_count + 1u, sizeof *arguments);
-    if (!inputs || !outputs || !arguments)
+    count = object->input_count + object->output_count;
+    tensors = calloc(count + 1u, sizeof *tensors);
+    arguments = calloc(count + 1u, sizeof *arguments);
+    if (!tensors || !arguments)
         return fail("out of memory", NULL);
-    for (uint32_t i = 0; i < object->input_count; i++)
-        inputs[i].type = &object->inputs[i];
-    for (uint32_t i = 0; i < object->output_count; i++)
-        outputs[i].type = &object->outputs[i];
+    outputs = tensors + object->input_count;
+    for (uint32_t i = 0; i < count; i++)
+        tensors[i].type = i < object->input_count ? &object->inputs[i] : &object->outputs[i - object->input_count];
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
             usage();
