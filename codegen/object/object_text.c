@@ -144,6 +144,13 @@ static void put_class(struct words *w, const struct object_class *c)
     free(values);
 }
 
+/* Writes numbers, which are freed. */
+static void put_words(FILE *f, const char *name, uint32_t bits, const struct bytes *words)
+{
+    put_numbers(f, name, bits, (const int64_t *)(const void *)words->data, words->length / sizeof(int64_t));
+    free(words->data);
+}
+
 /* Writes the steps of all levels and sizes. */
 static bool put_program(struct words *w, FILE *f)
 {
@@ -159,15 +166,12 @@ static bool put_program(struct words *w, FILE *f)
             places[c->level * variants + c->variants[r]] = (int64_t)i << CODE_ROW | r;
         put_class(w, c);
     }
-    put_numbers(f, "code", w->wide ? 64 : 32, (const int64_t *)(const void *)w->code.data, w->code.length / sizeof(int64_t));
-    put_numbers(f, "numbers", 64, (const int64_t *)(const void *)w->numbers.data, w->numbers.length / sizeof(int64_t));
-    put_numbers(f, "classes", 32, (const int64_t *)(const void *)w->classes.data, w->classes.length / sizeof(int64_t));
+    put_words(f, "code", w->wide ? 64 : 32, &w->code);
+    put_words(f, "numbers", 64, &w->numbers);
+    put_words(f, "classes", 32, &w->classes);
     put_numbers(f, "places", 32, places, object_is_model(p) ? 0 : (size_t)p->level_count * variants);
     put_bytes(f, "tables", w->tables.data, w->tables.length, 8);
     free(places);
-    free(w->code.data);
-    free(w->numbers.data);
-    free(w->classes.data);
     free(w->tables.data);
     return !w->failed;
 }
@@ -363,8 +367,7 @@ static void put_constants(const struct object_module *o, FILE *f, const struct w
             put((struct words *)w, &values, p->sizes[i].values[k]);
     }
     put_numbers(f, "size_counts", 32, counts, p->size_count);
-    put_numbers(f, "size_values", 32, (const int64_t *)(const void *)values.data, values.length / sizeof(int64_t));
-    free(values.data);
+    put_words(f, "size_values", 32, &values);
     object_level_masks(p, masks);
     put_numbers(f, "level_masks", 32, masks, (size_t)p->level_count * OBJECT_LEVEL_WORDS);
 }

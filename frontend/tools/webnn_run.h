@@ -107,6 +107,8 @@ void sources_free(struct sources *s);
  * Finds the size of a picture when it gets to the model.  Returns false, without a message, if the model determines it.
  */
 bool picture_size(const struct run_options *o, const struct source *s, uint32_t *width, uint32_t *height);
+/** Finds channels, height and width of a picture's tensor.  Returns false if the shape is none. */
+bool picture_dims(bool nhwc, size_t rank, const uint32_t *shape, uint32_t *channels, uint32_t *height, uint32_t *width);
 /** Loads a compiled graph, and makes a model with its ports but without a builder. */
 bool load_compiled(const struct run_options *o, struct sources *s, WNNContext context, struct model *model, WNNGraph *graph);
 /** Reads the model with the shapes that the sources and options give. */

@@ -98,7 +98,6 @@ bool source_read(struct sources *s, const struct argument_pair *pair)
 {
     const enum file_kind kind = kind_of_file(pair->value);
     struct error e = {0};
-    bool ok;
 
     if (kind == FILE_NPZ)
         return read_npz(s, pair);
@@ -108,19 +107,10 @@ bool source_read(struct sources *s, const struct argument_pair *pair)
                                                               : SOURCE_RAW);
     if (!source)
         return false;
-    switch (source->kind) {
-    case SOURCE_ARRAY:
-        ok = npy_read(pair->value, &source->array, &e);
-        break;
-    case SOURCE_PICTURE:
-        ok = picture_read(pair->value, &source->picture, &e);
-        break;
-    case SOURCE_RAW:
-    default:
-        ok = file_read(pair->value, (char **)&source->raw, &source->raw_length, &e);
-        break;
-    }
-    return ok || complain("%s", e.message);
+    return (kind == FILE_NPY       ? npy_read(pair->value, &source->array, &e)
+            : kind == FILE_PICTURE ? picture_read(pair->value, &source->picture, &e)
+                                   : file_read(pair->value, (char **)&source->raw, &source->raw_length, &e)) ||
+           complain("%s", e.message);
 }
 
 bool sources_read(const struct run_options *o, struct sources *s)
@@ -236,24 +226,16 @@ static bool take_raw(const struct model_port *port, struct source *s, struct npy
     return true;
 }
 
-/** Finds channels, height and width of a picture's tensor.  Returns false if the shape is none. */
-static bool picture_dims(const struct picture_form *form, size_t rank, const uint32_t *shape, uint32_t *channels,
-                         uint32_t *height, uint32_t *width)
+bool picture_dims(bool nhwc, size_t rank, const uint32_t *shape, uint32_t *channels, uint32_t *height, uint32_t *width)
 {
     for (; rank > 3; rank--, shape++)
         if (*shape != 1)
             return false;
-    if (rank == 2) {
-        *channels = 1;
-        *height = shape[0];
-        *width = shape[1];
-    } else if (rank == 3) {
-        *channels = shape[form->nhwc ? 2 : 0];
-        *height = shape[form->nhwc ? 0 : 1];
-        *width = shape[form->nhwc ? 1 : 2];
-    } else {
+    if (rank != 2 && rank != 3)
         return false;
-    }
+    *channels = rank == 2 ? 1 : shape[nhwc ? 2 : 0];
+    *height = shape[rank == 2 || nhwc ? 0 : 1];
+    *width = shape[rank == 2 || nhwc ? 1 : 2];
     return *channels == 1 || *channels == 3;
 }
 
@@ -269,7 +251,7 @@ static bool take_picture(const struct run_options *o, const struct model_port *p
 
     escape_text(name, sizeof name, port->name, strlen(port->name));
     describe_type(wants, sizeof wants, d->dataType, d->rank, d->shape);
-    if (!picture_dims(&form, d->rank, d->shape, &channels, &model_height, &model_width))
+    if (!picture_dims(form.nhwc, d->rank, d->shape, &channels, &model_height, &model_width))
         return complain("input '%s' is %s, no picture in layout %s", name, wants, form.nhwc ? "nhwc" : "nchw");
     if (form.grey && channels != 1)
         return complain("input '%s' is %s and takes three channels, but --grey is given", name, wants);

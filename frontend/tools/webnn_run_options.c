@@ -206,25 +206,18 @@ bool run_options_parse(int argc, char **argv, struct run_options *o, int *status
         return false;
     if (!o->model)
         return options_wrong(NULL, "no model is given");
-    if (o->sizes.count) {
-        const char *not = is_each(o)          ? "--each"
-                          : o->outputs.count  ? "--output"
-                          : o->compares.count ? "--compare"
-                          : o->quantize       ? "--quantize-weights"
-                          : o->states.count   ? "--state"
-                          : o->report         ? "--report"
-                                              : NULL;
-        return !not || options_wrong(NULL, "%s does not go with --sizes", not);
-    }
+    const char *other = o->sizes.count && is_each(o)       ? "--each"
+                        : o->outputs.count                 ? "--output"
+                        : o->compares.count                ? "--compare"
+                        : o->quantize                      ? "--quantize-weights"
+                        : o->repeat > 1 && !o->sizes.count ? "--repeat"
+                        : o->states.count                  ? "--state"
+                        : o->report                        ? "--report"
+                                                           : NULL;
+    if (o->sizes.count)
+        return !other || options_wrong(NULL, "%s does not go with --sizes", other);
     if (!is_each(o))
         return !o->each.save || options_wrong(NULL, "--save-each is for --each");
-    const char *other = o->outputs.count    ? "--output"
-                        : o->compares.count ? "--compare"
-                        : o->quantize       ? "--quantize-weights"
-                        : o->repeat > 1     ? "--repeat"
-                        : o->states.count   ? "--state"
-                        : o->report         ? "--report"
-                                            : NULL;
     return !other || options_wrong(NULL, "%s does not go with --each, which computes every file once and by itself", other);
 }
 

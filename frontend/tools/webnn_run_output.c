@@ -261,26 +261,18 @@ const struct result *result_find(size_t count, const struct result *results, con
 static bool save_picture(const struct run_options *o, const struct result *r, const char *path)
 {
     struct picture_form form = PICTURE_FORM_INIT;
-    const uint32_t *shape = r->array.shape;
-    size_t rank = r->array.rank;
-    uint32_t channels = 1, height, width;
+    uint32_t channels, height, width;
     struct picture picture;
     struct error e = {0};
     char type[256];
 
-    for (; rank > 3 && *shape == 1; rank--)
-        shape++;
     form.nhwc = o->form.nhwc;
     form.scale = 1 / o->output_scale; /* picture_from_floats divides by it */
-    if (rank == 3)
-        channels = shape[form.nhwc ? 2 : 0];
-    if ((rank != 2 && rank != 3) || (channels != 1 && channels != 3))
+    if (!picture_dims(form.nhwc, r->array.rank, r->array.shape, &channels, &height, &width))
         return complain("%s: %s is not a picture in layout %s", PATH_SHOWN(path),
                         describe_type(type, sizeof type, r->array.dataType, r->array.rank, r->array.shape),
                         form.nhwc ? "nhwc" : "nchw");
     form.grey = channels == 1;
-    height = shape[rank == 3 && !form.nhwc ? 1 : 0];
-    width = shape[rank == 3 && !form.nhwc ? 2 : 1];
     if (!picture_create(width, height, &picture, &e))
         return complain("%s: %s", PATH_SHOWN(path), e.message);
     float *floats = malloc(npy_elements(&r->array) * sizeof *floats);

@@ -16,17 +16,16 @@ static bool allocate_outputs(WNNGraph graph, struct reference *r)
 {
     const size_t count = wnnGraphGetOutputCount(graph);
     WNNNamedOperandDescriptor d;
+    struct npy_array array;
+    struct error e = {0};
 
     r->outputs = calloc(count + 1, sizeof *r->outputs);
     for (; r->outputs && r->count < count; r->count++) {
         if (wnnGraphGetOutput(graph, r->count, &d))
             return complain_last("output");
-        size_t bytes = wnnOperandDataTypeGetByteSize(d.descriptor.dataType);
-        for (size_t k = 0; k < d.descriptor.rank; k++)
-            bytes *= d.descriptor.shape[k];
-        r->outputs[r->count] = (WNNNamedBuffer){d.name, calloc(bytes ? bytes : 1, 1), bytes}; /* the name is the graph's */
-        if (!r->outputs[r->count].data)
-            return complain("out of memory");
+        if (!npy_create(&d.descriptor, &array, &e))
+            return complain("%s", e.message);
+        r->outputs[r->count] = (WNNNamedBuffer){d.name, array.data, array.byteLength}; /* the name is the graph's */
     }
     return r->outputs || complain("out of memory");
 }

@@ -72,7 +72,7 @@ struct options {
     char *default_output;        /* what output points to if it was not given */
     char *script;                /* the JavaScript module next to a WebAssembly module */
     struct model_options model;  /* whose weights come from --model-weights */
-    struct argument_pairs sizes; /* of dimensions, which functions of the object take */
+    struct argument_pairs sizes; /* of dimensions, which functions of the object take, and sums of these */
 };
 
 /** Returns false after a message on stderr, or, with *status 0, after --help and the like. */

@@ -283,8 +283,7 @@ static void print_ports(FILE *out, const struct compilation *c)
 {
     fprintf(out, " * Inputs:%s\n", c->graph->input_count ? "" : " none");
     for (uint32_t i = 0; i < port_count(c); i++) {
-        if (i == c->graph->input_count)
-            fputs(" * Outputs:\n", out);
+        fputs(i == c->graph->input_count ? " * Outputs:\n" : "", out);
         print_port(out, c, i);
     }
 }
@@ -354,24 +353,17 @@ static void print_sizes(FILE *out, const struct compilation *c)
     fputs(c->size_count ? "" : "};\n", out);
 }
 
-/* Sizes for static memory, which a function's result cannot have.  Macros, because enumerators end at INT_MAX. */
-static void print_memory(FILE *out, const struct compilation *c)
+static void print_standalone(FILE *out, const struct compilation *c)
 {
     const char *p = c->prefix;
 
+    /* Sizes for static memory, which a function's result cannot have: macros, because enumerators end at INT_MAX. */
     fprintf(out,
             "\n/* Bytes of a workspace for that many threads (without a parallel-for: 1): what %s_workspace_size returns. */\n"
             "#define %s_WORKSPACE_BYTES(threads) (%lldu + (size_t)(threads) * %lldu)\n",
             p, p, (long long)c->workspace.fixed, (long long)c->workspace.per_thread);
     if (c->weights_bytes)
         fprintf(out, "/* Bytes of the file with the weights. */\n#define %s_WEIGHTS_BYTES %zuu\n", p, c->weights_bytes);
-}
-
-static void print_standalone(FILE *out, const struct compilation *c)
-{
-    const char *p = c->prefix;
-
-    print_memory(out, c);
     fprintf(out, "\n/** Computes the outputs from the inputs.  Needs malloc and free for the time of the call. */\nint %s_run(",
             p);
     print_arguments(out, c, "");
@@ -398,19 +390,17 @@ static void print_standalone(FILE *out, const struct compilation *c)
 static void print_model(FILE *out, const struct compilation *c)
 {
     const char *p = c->prefix;
+    char before[128];
 
+    snprintf(before, sizeof before, "%s_model *model", p);
     fprintf(out,
             "\n/** Holds the library's primitives.  Any number of threads may run one at the same time. */\n"
-            "typedef struct %s_model %s_model;\n",
-            p, p);
-    fprintf(out,
+            "typedef struct %s_model %s_model;\n"
             "\n/** options: begin with WEBNN_OBJECT_OPTIONS_INIT; NULL stands for the defaults. */\nint %s_create(const struct "
             "webnn_object_options *options, %s_model "
-            "**model);\n/** No run may be active; NULL is allowed. */\nvoid %s_destroy(%s_model *model);\n",
-            p, p, p, p);
-    fprintf(out, "\n/** Computes the outputs from the inputs. */\nint %s_run(", p);
-    char before[128];
-    snprintf(before, sizeof before, "%s_model *model", p);
+            "**model);\n/** No run may be active; NULL is allowed. */\nvoid %s_destroy(%s_model *model);\n"
+            "\n/** Computes the outputs from the inputs. */\nint %s_run(",
+            p, p, p, p, p, p, p);
     print_arguments(out, c, before);
     fputs(");\n", out);
 }

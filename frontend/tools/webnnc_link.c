@@ -14,6 +14,7 @@
 
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"
+#include "ir/support/array.h"
 #include "ir/support/new_file.h"
 
 extern char **environ;
@@ -92,40 +93,35 @@ static bool find_library(char *folder, size_t size)
     return false;
 }
 
-/* Writes int model_call(model, workspace, inputs, outputs), which calls the natural prototype with arguments from arrays. */
-static bool write_glue(const struct compilation *c, const char *path, const char *header)
-{
-    int why;
-    struct new_file *file = new_file_open(path, 0, &why);
-
-    if (!file)
-        return complain("cannot write %s: %s", PATH_SHOWN(path), strerror(why));
-    FILE *f = new_file_stream(file);
-    fprintf(f,
-            "#include \"%s\"\n#include \"webnn_object.h\"\n"
-            "extern const struct webnn_object *const model_description;\n"
-            "const struct webnn_object *const model_description = &%s_object;\n"
-            "int model_call(void *model, void *workspace, void *const *inputs, void *const *outputs);\n"
-            "int model_call(void *model, void *workspace, void *const *inputs, void *const *outputs)\n{\n"
-            "    (void)model;\n    (void)workspace;\n    (void)inputs;\n",
-            strrchr(header, '/') + 1, c->prefix);
-    if (c->with_library)
-        fprintf(f, "    return %s_run((%s_model *)model", c->prefix, c->prefix);
-    else
-        fprintf(f, "    return %s_run_with(workspace, NULL", c->prefix);
-    for (uint32_t i = 0; i < c->graph->input_count; i++)
-        fprintf(f, ", inputs[%u]", i);
-    for (uint32_t i = 0; i < c->graph->output_count; i++)
-        fprintf(f, ", outputs[%u]", i);
-    fputs(");\n}\n", f);
-    return new_file_commit(file, &why) || complain("cannot write %s: %s", PATH_SHOWN(path), strerror(why));
-}
-
 static bool write_intermediate(const char *path, const void *data, size_t length)
 {
     int why;
 
     return new_file_write(path, 0, data, length, &why) || complain("cannot write %s: %s", PATH_SHOWN(path), strerror(why));
+}
+
+/* Writes int model_call(model, workspace, inputs, outputs), which calls the natural prototype with arguments from arrays. */
+static bool write_glue(const struct compilation *c, const char *path, const char *header)
+{
+    char *text = NULL;
+    bool ok = text_append(&text,
+                          "#include \"%s\"\n#include \"webnn_object.h\"\n"
+                          "extern const struct webnn_object *const model_description;\n"
+                          "const struct webnn_object *const model_description = &%s_object;\n"
+                          "int model_call(void *model, void *workspace, void *const *inputs, void *const *outputs);\n"
+                          "int model_call(void *model, void *workspace, void *const *inputs, void *const *outputs)\n{\n"
+                          "    (void)model;\n    (void)workspace;\n    (void)inputs;\n",
+                          strrchr(header, '/') + 1, c->prefix);
+
+    ok = ok && (c->with_library ? text_append(&text, "    return %s_run((%s_model *)model", c->prefix, c->prefix)
+                                : text_append(&text, "    return %s_run_with(workspace, NULL", c->prefix));
+    for (uint32_t i = 0; ok && i < port_count(c); i++)
+        ok = i < c->graph->input_count ? text_append(&text, ", inputs[%u]", i)
+                                       : text_append(&text, ", outputs[%u]", i - c->graph->input_count);
+    ok = (ok && text_append(&text, ");\n}\n")) || complain("out of memory");
+    ok = ok && write_intermediate(path, text, strlen(text));
+    free(text);
+    return ok;
 }
 
 /* Writes the object, and for a program its sources; their names go to the command. */
