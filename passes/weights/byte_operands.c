@@ -9,7 +9,6 @@
 #include "passes/weights/byte_operands.h"
 
 #include <float.h>
-#include <string.h>
 
 #include "ir/graph/compact.h"
 #include "ir/graph/constant_pool.h"
@@ -115,11 +114,9 @@ static bool is_symmetric(const struct byte_weights *w)
 
 static bool is_one(const struct value *scale)
 {
-    float one = 0;
+    double number;
 
-    if (scale->kind == VALUE_CONSTANT && scale->constant)
-        memcpy(&one, scale->constant->data, sizeof one);
-    return one == 1;
+    return value_splat_number(scale, &number) && number == 1;
 }
 
 /* Returns whether every output channel is computed of one input channel. */
@@ -148,8 +145,9 @@ static uint32_t results_of(const struct node *n)
 /* Returns whether bytes less that zero point are signed ones. */
 static bool is_middle(const struct value *zero)
 {
-    return zero->kind == VALUE_CONSTANT && zero->constant &&
-           byte_at(zero, zero->constant->data, 0) == (zero->type.type == WNNOperandDataType_Uint8 ? BYTE_MIDDLE : 0);
+    double number;
+
+    return value_splat_number(zero, &number) && number == (zero->type.type == WNNOperandDataType_Uint8 ? BYTE_MIDDLE : 0);
 }
 
 /* Returns whether B is computed at run time, as bytes with one scale, whose packing repays: many rows read it.  Bytes less
@@ -270,21 +268,22 @@ static struct value *pad_image(struct graph *g, struct node *n, const struct nod
 /* ---- B ---- */
 
 /* Returns the packed dimensions: panels, those of K, of which the last counts words, a panel's channels, a word's bytes. */
-static uint32_t packed_dims(const struct tensor_type *t, const struct weight_order *o, int64_t panel, uint32_t *dims)
+static uint32_t packed_dims(const struct tensor_type *t, const struct weight_order *o, int64_t panel, uint32_t word,
+                            uint32_t *dims)
 {
     uint32_t rank = 0;
 
     dims[rank++] = (uint32_t)(t->dims[o->results] / panel);
     for (uint32_t i = 0; i < o->count; i++)
-        dims[rank++] = i + 1 < o->count ? t->dims[o->others[i]] : ceil_div(t->dims[o->others[i]], BYTE_WORD);
+        dims[rank++] = i + 1 < o->count ? t->dims[o->others[i]] : ceil_div(t->dims[o->others[i]], word);
     dims[rank++] = (uint32_t)panel;
-    dims[rank++] = BYTE_WORD;
+    dims[rank++] = word;
     return rank;
 }
 
-/* Writes B's words. */
+/* Writes B's words, of so many bytes. */
 static void write_words(const struct byte_weights *w, const struct tensor_type *t, const struct weight_order *o, int64_t panel,
-                        int8_t *to)
+                        uint32_t word, int8_t *to)
 {
     const int64_t last = t->dims[o->others[o->count - 1]], stride = w->strides[o->others[o->count - 1]];
     int64_t outer = 1;
@@ -298,21 +297,21 @@ static void write_words(const struct byte_weights *w, const struct tensor_type *
                 from += left % t->dims[o->others[i]] * w->strides[o->others[i]];
                 left /= t->dims[o->others[i]];
             }
-            for (int64_t k = 0; k < last; k += BYTE_WORD)
+            for (int64_t k = 0; k < last; k += word)
                 for (int64_t i = first; i < first + panel; i++) {
                     const int64_t column = from + i * w->strides[o->results];
                     const int zero = zero_of(w, i);
-                    for (int64_t j = k; j < k + BYTE_WORD; j++)
+                    for (int64_t j = k; j < k + word; j++)
                         *to++ = j < last ? (int8_t)(byte_at(w->numbers, w->constant->data, column + j * stride) - zero) : 0;
                 }
         }
 }
 
 static struct constant *pack_words(const struct byte_weights *w, const struct tensor_type *t, const struct weight_order *o,
-                                   int64_t panel, size_t bytes, struct constant_pool *pool)
+                                   int64_t panel, uint32_t word, size_t bytes, struct constant_pool *pool)
 {
     struct constant_recipe r = constant_recipe_begin(CONSTANT_WORDS, w->constant);
-    const uint64_t numbers[] = {w->numbers->type.type, w->zero->constant->id, o->results, (uint64_t)panel, t->rank};
+    const uint64_t numbers[] = {w->numbers->type.type, w->zero->constant->id, o->results, (uint64_t)panel, word, t->rank};
 
     for (uint32_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         constant_recipe_add(&r, numbers[i]);
@@ -326,44 +325,8 @@ static struct constant *pack_words(const struct byte_weights *w, const struct te
     c = constant_pool_place(pool, bytes);
     if (!c)
         return NULL;
-    write_words(w, t, o, panel, (int8_t *)(uintptr_t)c->data); /* ours alone so far */
+    write_words(w, t, o, panel, word, (int8_t *)(uintptr_t)c->data); /* ours alone so far */
     return constant_pool_keep(pool, &r, c);
-}
-
-/* Returns B of a depthwise convolution, [window, 1][N]. */
-static struct value *make_depthwise_b(struct graph *g, struct node *n, const struct node *unpacking,
-                                      const struct weight_order *o)
-{
-    const struct tensor_type *t = &unpacking->results[0]->type;
-    const struct value *scale = unpacking->inputs[1].value;
-    struct tensor_type type = {.type = WNNOperandDataType_Int8, .rank = t->rank}, scales = {.rank = t->rank};
-    uint32_t order[RANK_MAX];
-    struct byte_weights w;
-    int64_t strides[RANK_MAX];
-
-    if (!find_weights(unpacking, o->results, &w))
-        return error_null_memory(&g->error);
-    for (uint32_t i = 0; i < t->rank; i++) {
-        const uint32_t from = i < o->count ? o->others[i] : o->results;
-        type.dims[i] = t->dims[from];
-        scales.dims[i] = i < o->count || type_elements(&scale->type) == 1 ? 1 : t->dims[from];
-        strides[i] = w.strides[from];
-        order[from] = i;
-    }
-    struct constant *c = constant_create(NULL, (size_t)type_bytes(&type));
-    if (!c)
-        return error_null_memory(&g->error);
-    int8_t *to = (int8_t *)(uintptr_t)c->data; /* ours alone so far */
-    for (int64_t at = 0; at < type_elements(&type); at++) {
-        int64_t from = 0, left = at;
-        for (uint32_t i = t->rank; i-- > 0; left /= type.dims[i])
-            from += left % type.dims[i] * strides[i];
-        to[at] = (int8_t)(byte_at(w.numbers, w.constant->data, from) - zero_of(&w, at % type.dims[t->rank - 1]));
-    }
-    scales.type = WNNOperandDataType_Float32;
-    struct value *v = graph_add_constant(g, &type, c), *s = graph_add_constant(g, &scales, constant_retain(scale->constant));
-    v = v ? make_binary(g, n, OP_MUL, make_cast(g, n, n, v, WNNOperandDataType_Float32), s) : NULL;
-    return v ? make_transpose(g, n, n, v, order) : NULL;
 }
 
 /* Returns B's bytes that are computed at run time as signed ones in the packed order, which a kernel of their own makes. */
@@ -390,6 +353,7 @@ static struct value *pack_late(struct graph *g, struct node *n, struct value *v,
     return v ? make_transpose(g, n, n, v, order) : NULL;
 }
 
+/* Returns B in that order, whose numbers a depthwise convolution, which has one along K, takes byte by byte. */
 static struct value *make_b(struct graph *g, struct node *n, const struct node *unpacking, const struct weight_order *o,
                             int64_t panel, struct constant_pool *pool)
 {
@@ -397,13 +361,15 @@ static struct value *make_b(struct graph *g, struct node *n, const struct node *
     struct tensor_type t = unpacking->results[0]->type, type = {.type = WNNOperandDataType_Int8};
     const bool each = type_elements(&scale->type) > 1;
     struct tensor_type scales = {.type = WNNOperandDataType_Float32};
+    const uint32_t word = is_depthwise(n) ? 1 : BYTE_WORD;
     uint32_t order[RANK_MAX], at = 0;
     struct byte_weights w;
     struct value *v, *s;
 
+    panel = is_depthwise(n) ? t.dims[o->results] : panel;
     const bool constant = find_weights(unpacking, o->results, &w);
-    type.rank = packed_dims(&t, o, panel, type.dims);
-    v = constant ? graph_add_constant(g, &type, pack_words(&w, &t, o, panel, (size_t)type_bytes(&type), pool))
+    type.rank = packed_dims(&t, o, panel, word, type.dims);
+    v = constant ? graph_add_constant(g, &type, pack_words(&w, &t, o, panel, word, (size_t)type_bytes(&type), pool))
                  : pack_late(g, n, unpacking->inputs[0].value, o, panel);
     v = v ? make_cast(g, n, n, v, WNNOperandDataType_Float32) : NULL;
     scales.rank = type.rank;
@@ -423,7 +389,7 @@ static struct value *make_b(struct graph *g, struct node *n, const struct node *
         order[at++] = i + 1;
         if (i + 1 == o->count) {
             order[at++] = type.rank - 1;
-            t.dims[d] = type.dims[i + 1] * BYTE_WORD;
+            t.dims[d] = type.dims[i + 1] * word;
         }
     }
     v = v ? make_transpose(g, n, n, v, order) : NULL;
@@ -456,8 +422,7 @@ struct node *pack_byte_operands(struct graph *g, struct node *n, const struct we
     if (!has_words(n) && !(bytes = pad_image(g, n, of_a)))
         return NULL;
     inputs[0] = make_a(g, n, bytes, of_a);
-    if (inputs[0])
-        inputs[1] = is_depthwise(n) ? make_depthwise_b(g, n, of_b, o) : make_b(g, n, of_b, o, panel, pool);
+    inputs[1] = inputs[0] ? make_b(g, n, of_b, o, panel, pool) : NULL;
     if (!inputs[1])
         return NULL;
     if (has_words(n)) {
@@ -466,12 +431,11 @@ struct node *pack_byte_operands(struct graph *g, struct node *n, const struct we
         if (is_constant || is_middle(of_b->inputs[2].value))
             return n;
         inputs[2] = make_zero_sums(g, n, of_a, of_b);
-        v = make_binary(g, n, OP_MATMUL, inputs[0], inputs[1]);
-        struct node *contraction = v ? v->producer : NULL;
-        v = make_binary(g, n, OP_SUB, v, inputs[2]);
-        if (v)
-            node_replace(n, v);
-        return v ? contraction : NULL;
+        v = make_binary(g, n, OP_SUB, make_binary(g, n, OP_MATMUL, inputs[0], inputs[1]), inputs[2]);
+        if (!v)
+            return NULL;
+        node_replace(n, v);
+        return v->producer->inputs[0].value->producer;
     }
     WNNConv2dOptions options = *NODE_OPTIONS(n, WNNConv2dOptions);
     static const uint32_t none[4] = {0};
@@ -481,7 +445,6 @@ struct node *pack_byte_operands(struct graph *g, struct node *n, const struct we
     v = make_node(g, n, OP_CONV2D, n, n->input_count, inputs, &options, &n->args);
     if (!v)
         return NULL;
-    value_replace_uses(n->results[0], v);
-    node_remove(n);
+    node_replace(n, v);
     return v->producer;
 }
