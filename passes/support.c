@@ -111,6 +111,25 @@ void value_drop_constant(struct value *v)
     }
 }
 
+void value_drop_unread(struct value *v)
+{
+    struct value *inputs[OP_OPERANDS_MAX];
+    struct node *n = v->producer;
+
+    if (!n)
+        value_drop_constant(v);
+    if (!n || v->uses || v->output_uses)
+        return;
+    const uint32_t count = n->input_count;
+    for (uint32_t i = 0; i < count; i++)
+        inputs[i] = n->inputs[i].value;
+    node_remove(n);
+    v->producer = NULL; /* one that reads it twice comes back */
+    for (uint32_t i = 0; i < count; i++)
+        if (inputs[i])
+            value_drop_unread(inputs[i]);
+}
+
 bool value_is_splat(const struct value *v, union scalar *s)
 {
     if (v->kind != VALUE_CONSTANT || !v->constant)

@@ -33,6 +33,8 @@ const struct use *value_only_use(const struct value *v);
 
 /** Frees the bytes of a constant that nothing reads any more (v->constant is NULL then). */
 void value_drop_constant(struct value *v);
+/** Removes the node that computes v alone unless something reads v, and then likewise what only it read, constants included. */
+void value_drop_unread(struct value *v);
 
 /** Returns whether v is a constant of one element, or of equal elements (bit for bit); *s is that element. */
 bool value_is_splat(const struct value *v, union scalar *s);

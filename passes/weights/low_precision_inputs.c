@@ -62,23 +62,6 @@ static struct value *low_precision_value(struct low_precision *x, struct node *b
     return made;
 }
 
-/* Removes data movement whose results have no reader any more. */
-static void drop_unread(struct value *v)
-{
-    struct node *n = v->producer;
-    struct value *inputs[PARTS_MAX];
-
-    if (!n || v->uses || v->output_uses)
-        return;
-    uint32_t count = n->input_count;
-    for (uint32_t i = 0; i < count; i++)
-        inputs[i] = n->inputs[i].value;
-    node_remove(n);
-    n->results[0]->producer = NULL; /* one that reads it twice comes back */
-    for (uint32_t i = 0; i < count; i++)
-        drop_unread(inputs[i]);
-}
-
 static bool lower_precision(struct low_precision *x, const struct target *t, struct node *n, uint32_t slot)
 {
     struct value *v = n->inputs[slot].value, *made;
@@ -90,7 +73,7 @@ static bool lower_precision(struct low_precision *x, const struct target *t, str
     if (!made)
         return false;
     node_set_input(n, slot, made);
-    drop_unread(v);
+    value_drop_unread(v);
     return true;
 }
 

@@ -166,24 +166,6 @@ static int64_t compact_panel_of(const struct target *t, const struct node *n, co
     return panel_of(t, n, o, tall ? facts->tall_rows : 1);
 }
 
-/* Removes a node unless something reads it, and lets go of its constants. */
-static void drop_unread(struct node *n)
-{
-    struct value *sources[OP_OPERANDS_MAX];
-    const uint32_t count = n->input_count;
-
-    if (n->results[0]->uses || n->results[0]->output_uses)
-        return; /* another contraction reads the same weights, or the program does */
-    for (uint32_t i = 0; i < count; i++)
-        sources[i] = n->inputs[i].value;
-    node_remove(n);
-    for (uint32_t i = 0; i < count; i++)
-        if (sources[i] && sources[i]->producer)
-            drop_unread(sources[i]->producer); /* a transpose of one, or a cast */
-        else if (sources[i])
-            value_drop_constant(sources[i]);
-}
-
 /* Says how a B of floats is packed. */
 static struct constant_recipe recipe_of(const struct value *weights, const struct weight_order *o, int64_t panel)
 {
@@ -204,7 +186,7 @@ static bool pack_floats(struct graph *g, struct node *n, const struct target *t)
 {
     const struct node *mark = n->prev;
     struct weight_order order;
-    struct node *nodes[3], *maker, *last;
+    struct node *nodes[3], *maker;
     struct value *v, *original = n->inputs[1].value;
     uint32_t count = 0;
 
@@ -230,11 +212,10 @@ static bool pack_floats(struct graph *g, struct node *n, const struct target *t)
         return false;
     }
     v = nodes[0]->inputs[0].value;
-    last = v->producer;
     struct constant *found = constant_pool_find(t->pool, &recipe);
     if (found) {
         node_set_input(nodes[0], 0, graph_add_constant(g, &v->type, found));
-        drop_unread(last);
+        value_drop_unread(v);
         return true;
     }
     /* What comes before the data movement that stays is computed at once. */
@@ -285,7 +266,7 @@ static bool pack_compact(struct graph *g, struct node *n, struct node *unpacking
         return false;
     node_set_input(n, 1, v);
     if (is_one_kernel(n, mark, t)) {
-        drop_unread(original->producer);
+        value_drop_unread(original);
         if (block && (v = round_operand(g, n, block, kept)))
             node_set_input(n, 0, v);
         return v != NULL;
@@ -307,7 +288,7 @@ static struct node *pack_bytes(struct graph *g, struct node *n, const struct tar
     struct value *operands[2] = {n->inputs[0].value, n->inputs[1].value};
     n = pack_byte_operands(g, n, &order, panel_of(t, n, &order, order.rows), t->pool);
     for (uint32_t i = 0; n && i < 2; i++)
-        drop_unread(operands[i]->producer);
+        value_drop_unread(operands[i]);
     return n;
 }
 
