@@ -374,6 +374,9 @@ bool kop_has_f64(enum kop op);
 bool kop_types_fit(enum kop op, enum ktype result, enum ktype a, enum ktype b, enum ktype c);
 /** Returns whether an affine form depends on a REDUCED variable, directly or through derived ones. */
 bool kaffine_varying(const struct kernel *k, struct kaffine a);
+/** Returns whether derived variables in a form may depend on var (KEXPR_NONE: on data alone); those that are data are assumed
+ * to depend on all. */
+bool kaffine_may_derive(const struct kernel *k, struct kaffine a, uint32_t var);
 
 /* ---- parameters ---- */
 

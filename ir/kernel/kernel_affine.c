@@ -109,6 +109,17 @@ int64_t kaffine_coefficient(struct kaffine a, uint32_t var)
     return 0;
 }
 
+bool kaffine_may_derive(const struct kernel *k, struct kaffine a, uint32_t var)
+{
+    for (uint32_t i = 0; i < a.count; i++) {
+        const struct kvar *v = &k->vars[a.terms[i].var];
+        if (v->kind == KVAR_LOADED ||
+            (v->kind == KVAR_DIVMOD && (kaffine_coefficient(v->base, var) || kaffine_may_derive(k, v->base, var))))
+            return true;
+    }
+    return false;
+}
+
 bool kaffine_varying(const struct kernel *k, struct kaffine a)
 {
     for (uint32_t i = 0; i < a.count; i++) {

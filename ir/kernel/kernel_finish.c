@@ -402,11 +402,6 @@ static bool copy_words(struct kernel *k)
 
 /* ---- 2. phases ---- */
 
-static uint32_t max_u32(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
 /** Returns the first phase in which an expression's value can be used. */
 static uint32_t ready(const struct kernel *k, uint32_t id)
 {
@@ -479,36 +474,16 @@ double kernel_points(const struct kernel *k, enum kvar_kind kind)
     return n;
 }
 
-/** Returns whether a form depends on data: on LOADED variables. */
-static bool kaffine_is_data(const struct kernel *k, struct kaffine a)
-{
-    for (uint32_t i = 0; i < a.count; i++) {
-        const struct kvar *v = &k->vars[a.terms[i].var];
-        if (v->kind == KVAR_LOADED || (v->kind == KVAR_DIVMOD && kaffine_is_data(k, v->base)))
-            return true;
-    }
-    return false;
-}
-
-static bool may_depend(const struct kernel *k, struct kaffine a, uint32_t var)
-{
-    for (uint32_t i = 0; i < a.count; i++) {
-        const struct kvar *v = &k->vars[a.terms[i].var];
-        if (a.terms[i].var == var || v->kind == KVAR_LOADED || (v->kind == KVAR_DIVMOD && may_depend(k, v->base, var)))
-            return true;
-    }
-    return false;
-}
-
 bool kernel_stores_in_order(const struct kernel *k)
 {
     for (uint32_t i = 0; i < k->store_count; i++) {
         if (!k->stores[i].varying)
             continue;
-        if (kaffine_is_data(k, k->stores[i].index))
+        if (kaffine_may_derive(k, k->stores[i].index, KEXPR_NONE))
             return true;
         for (uint32_t r = k->parallel_count; r < k->parallel_count + k->reduced_count; r++)
-            if (k->vars[r].size > 1 && !may_depend(k, k->stores[i].index, r))
+            if (k->vars[r].size > 1 && !kaffine_coefficient(k->stores[i].index, r) &&
+                !kaffine_may_derive(k, k->stores[i].index, r))
                 return true;
     }
     return false;
@@ -544,7 +519,7 @@ bool kernel_may_share(const struct kernel *k, uint32_t input, uint32_t output)
             return false;
         store = &k->stores[i];
     }
-    if (!store || kaffine_is_data(k, store->index))
+    if (!store || kaffine_may_derive(k, store->index, KEXPR_NONE))
         return false;
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *e = &k->exprs[i];

@@ -51,6 +51,12 @@ uint32_t kernel_simplify(struct kernel *k, const struct kexpr *e, const struct r
 enum kop kernel_rule_op(uint32_t word);
 /** Appends a variable and returns its number.  Returns 0 after an error in k->error if there are too many. */
 uint32_t kernel_append_var(struct kernel *k, const struct kvar *v);
+/** Returns the larger of two numbers. */
+static inline uint32_t max_u32(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
 /** Returns whether an expression depends on a REDUCED variable. */
 bool kexpr_varies(const struct kernel *k, uint32_t id);
 /** Returns a + factor * b, whose terms are in `terms`, which has room for those of both. */

@@ -4,6 +4,7 @@
  * about the two operands, which is read off the expressions that make floats of them.  bytes_choose fills tile.blocks.bytes of
  * a schedule with a register tile.
  */
+#include "ir/kernel/kernel_internal.h"
 #include "ir/schedule/schedule_internal.h"
 
 enum { BYTES_PER_PAIR = 2, WHOLE_SHARE = 3 };
@@ -106,14 +107,14 @@ static bool find_a(const struct kernel *k, const struct kexpr *x, uint32_t colum
 
     x = find_a_zero(k, x, p);
     const struct kexpr *load = x ? cast_from(k, x) : NULL;
-    if (!load || load->op != K_LOAD || (load->type != KT_U8 && load->type != KT_I8) ||
-        kaffine_coefficient(load->index, column) || form_derives_from(k, &load->index, column) ||
+    if (!load || load->op != K_LOAD || (load->type != KT_U8 && load->type != KT_I8) || form_has(k, &load->index, column) ||
         kaffine_coefficient(load->index, last) != 1 || form_derives_from(k, &load->index, last))
         return false;
     for (uint32_t g = 0; g < load->guard_count; g++) /* a word is inside as a whole, and then all columns read it */
-        if (kaffine_coefficient(load->guards[g].form, column) || form_derives_from(k, &load->guards[g].form, column) ||
-            depth_of(k, &load->guards[g].form) == k->reduced_count)
+        if (form_has(k, &load->guards[g].form, column))
             return false;
+    if (guards_depth(k, load) == k->reduced_count)
+        return false;
     p->a = place_of(k, load);
     p->a_signed = load->type == KT_I8;
     return p->a_zero == KEXPR_NONE || k->exprs[p->a_zero].type == load->type;
@@ -178,10 +179,8 @@ bool byte_products_find(const struct kernel *k, const struct kexpr *dot, uint32_
         return false;
     const uint32_t outside[3] = {p.a_factor, p.b_factor, p.zero};
     *depth = 0;
-    for (uint32_t i = 0; i < 3; i++) {
-        const uint32_t d = outside[i] == KEXPR_NONE ? 0 : expr_depth(k, outside[i]);
-        *depth = d > *depth ? d : *depth;
-    }
+    for (uint32_t i = 0; i < 3; i++)
+        *depth = max_u32(*depth, outside[i] == KEXPR_NONE ? 0 : expr_depth(k, outside[i]));
     if (BYTE_WORD * iterations_of(k, *depth, k->reduced_count - 1) > BYTE_SUM_STEPS)
         return false;
     *out = p;
@@ -297,9 +296,8 @@ void lookups_choose(struct schedule *s, const struct target *target)
         k->reduced_count < word_vars || depth > k->reduced_count - word_vars || kernel_sizes_are_chosen(k) ||
         k->vars[k->parallel_count + k->reduced_count - 1].size != BYTE_WORD)
         return;
-    if (a->op != K_LOAD || a->guard_count || kaffine_coefficient(a->index, s->vector_var) ||
-        form_derives_from(k, &a->index, s->vector_var) || !find_words(k, only_number(k, &k->exprs[b]), s->vector_var, &p) ||
-        p.bits == 4 || t->mr * p.bits > LOOKUP_BITS)
+    if (a->op != K_LOAD || a->guard_count || form_has(k, &a->index, s->vector_var) ||
+        !find_words(k, only_number(k, &k->exprs[b]), s->vector_var, &p) || p.bits == 4 || t->mr * p.bits > LOOKUP_BITS)
         return;
     t->blocks.words = p.words;
     unroll_words(s, word_vars, depth, 2 * BYTE_WORD);
@@ -334,9 +332,8 @@ void bytes_choose(struct schedule *s, const struct target *target)
         return;
     }
     const struct kexpr *a = &k->exprs[p->a];
-    uint32_t guarded = 0; /* loops inside of which rows in the padding are told from others, which are not unrolled */
-    for (uint32_t g = 0; g < a->guard_count; g++)
-        guarded = depth_of(k, &a->guards[g].form) > guarded ? depth_of(k, &a->guards[g].form) : guarded;
+    /* Loops inside of which rows in the padding are told from others are not unrolled. */
+    const uint32_t guarded = guards_depth(k, a);
     if (guarded && !tile_zeros(s, a, guarded)) {
         p->a = KEXPR_NONE;
         return;
@@ -351,9 +348,6 @@ void bytes_choose(struct schedule *s, const struct target *target)
      * what they are of all the while: for several rows that is more than there are registers.  So it does with A's words of
      * many steps, which it loads long before they are multiplied. */
     const bool one_step = adds_pairs(target->isa.byte_products) && t->mr > 1;
-    unroll_words(s, tile_word_vars(s),
-                 one_step          ? k->reduced_count
-                 : depth > guarded ? depth
-                                   : guarded,
+    unroll_words(s, tile_word_vars(s), one_step ? k->reduced_count : max_u32(depth, guarded),
                  byte_products_parts(p) * (p->whole && t->mr > 1 ? WHOLE_SHARE : 1));
 }

@@ -14,18 +14,6 @@
 
 /* ---- 1. the vector variable ---- */
 
-bool form_may_derive_from(const struct kernel *k, struct kaffine a, uint32_t var)
-{
-    for (uint32_t i = 0; i < a.count; i++) {
-        const struct kvar *v = &k->vars[a.terms[i].var];
-        if (v->kind == KVAR_LOADED)
-            return true;
-        if (v->kind == KVAR_DIVMOD && (kaffine_coefficient(v->base, var) || form_may_derive_from(k, v->base, var)))
-            return true;
-    }
-    return false;
-}
-
 /** Returns the cost of one access with vectors along var, relative to a scalar one.  exprs: kernel_dependences. */
 static double access_cost(const struct schedule *s, const uint64_t *exprs, struct kaffine a, uint32_t var)
 {

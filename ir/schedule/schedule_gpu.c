@@ -5,6 +5,7 @@
 #include "ir/kernel/kernel_internal.h"
 #include "ir/schedule/schedule_gpu_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { INDEX_LIMIT = INT32_MAX /* of what 32-bit index arithmetic may reach */ };
@@ -27,40 +28,28 @@ static double guards_reach(const struct kernel *k, uint32_t count, const struct 
 {
     double reach = 0;
 
-    for (uint32_t i = 0; i < count; i++) {
-        double form = form_reach(k, guards[i].form), bound = (double)guards[i].bound;
-        reach = form > reach ? form : reach;
-        reach = bound > reach ? bound : reach;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        reach = fmax(reach, fmax(form_reach(k, guards[i].form), (double)guards[i].bound));
     return reach;
 }
 
 bool gpu_needs_wide(const struct kernel *k)
 {
-    double reach = 0, points = 1, iterations = 1, form;
+    double reach = fmax(kernel_points(k, KVAR_PARALLEL), kernel_points(k, KVAR_REDUCED));
 
     for (uint32_t i = 0; i < k->var_count; i++) {
         const struct kvar *v = &k->vars[i];
-        if (v->kind == KVAR_PARALLEL)
-            points *= (double)v->size;
-        if (v->kind == KVAR_REDUCED)
-            iterations *= (double)v->size;
-        form = v->kind == KVAR_DIVMOD ? form_reach(k, v->base) : (double)v->size;
-        reach = form > reach ? form : reach;
+        reach = fmax(reach, v->kind == KVAR_DIVMOD ? form_reach(k, v->base) : (double)v->size);
     }
     for (uint32_t i = 0; i < k->expr_count; i++) {
-        form = form_reach(k, k->exprs[i].index);
-        reach = form > reach ? form : reach;
-        form = guards_reach(k, k->exprs[i].guard_count, k->exprs[i].guards);
-        reach = form > reach ? form : reach;
+        const struct kexpr *x = &k->exprs[i];
+        reach = fmax(reach, fmax(form_reach(k, x->index), guards_reach(k, x->guard_count, x->guards)));
     }
     for (uint32_t i = 0; i < k->store_count; i++) {
-        form = form_reach(k, k->stores[i].index);
-        reach = form > reach ? form : reach;
-        form = guards_reach(k, k->stores[i].guard_count, k->stores[i].guards);
-        reach = form > reach ? form : reach;
+        const struct kstore *s = &k->stores[i];
+        reach = fmax(reach, fmax(form_reach(k, s->index), guards_reach(k, s->guard_count, s->guards)));
     }
-    return 2 * reach > INDEX_LIMIT || 2 * points > INDEX_LIMIT || 2 * iterations > INDEX_LIMIT;
+    return 2 * reach > INDEX_LIMIT;
 }
 
 /* ---- the shape ---- */
@@ -76,20 +65,17 @@ bool gpu_has_order(const struct kernel *k)
 bool gpu_is_row(const struct kernel *k, const struct gpu_facts *device)
 {
     const uint32_t row = k->parallel_count + k->reduced_count - 1, column = k->parallel_count - 1;
-    double points = 1;
     uint32_t along = 0, across = 0;
 
     if (!k->reduced_count || gpu_has_order(k))
         return false;
-    for (uint32_t i = 0; i < k->parallel_count; i++)
-        points *= (double)k->vars[i].size;
     for (uint32_t i = 0; i < k->expr_count; i++) {
         if (k->exprs[i].op != K_LOAD)
             continue;
         along += kaffine_coefficient(k->exprs[i].index, row) == 1;
         across += k->parallel_count && kaffine_coefficient(k->exprs[i].index, column) == 1;
     }
-    return along > across || points < (double)device->compute_units * device->lanes;
+    return along > across || kernel_points(k, KVAR_PARALLEL) < (double)device->compute_units * device->lanes;
 }
 
 static bool is_shared(const struct gpu_context *c)

@@ -6,11 +6,12 @@
 
 #include "ir/schedule/schedule.h"
 
+/** Returns whether a variable is divided: derived ones depend on it. */
+bool var_is_divided(const struct kernel *k, uint32_t var);
+/** Returns whether a form depends on var, which it has or which derived variables in it depend on. */
+bool form_has(const struct kernel *k, const struct kaffine *a, uint32_t var);
 /** Returns whether derived variables (KVAR_DIVMOD) in a form depend on var. */
 bool form_derives_from(const struct kernel *k, const struct kaffine *a, uint32_t var);
-
-/** Returns whether derived variables in a form may depend on var; those that are data are assumed to. */
-bool form_may_derive_from(const struct kernel *k, struct kaffine a, uint32_t var);
 
 /* ---- loads of every second element (schedule_strided.c) ---- */
 
@@ -76,6 +77,8 @@ bool tile_choose(struct schedule *s, const struct target *target);
 const struct kexpr *find_dot(const struct kernel *k);
 /** Returns how many loops over REDUCED variables must be open for a form to have a value. */
 uint32_t depth_of(const struct kernel *k, const struct kaffine *a);
+/** Returns the same for the guards of a load. */
+uint32_t guards_depth(const struct kernel *k, const struct kexpr *load);
 /** Returns the same for an expression. */
 uint32_t expr_depth(const struct kernel *k, uint32_t id);
 

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "ir/kernel/kernel_internal.h"
 #include "ir/schedule/schedule_internal.h"
 
 enum { SHIFTS_SHARE = 3 };
@@ -132,13 +133,11 @@ bool tile_find(struct schedule *s, const struct target *target)
     for (uint32_t i = 0; i < k->expr_count; i++)
         s->tiled |= loads[i] && loads_vectors(s, &k->exprs[i]);
     for (uint32_t u = k->parallel_count; u-- > k->macro_tile_vars;) { /* of equals the innermost */
-        bool shared = false, derived = false;
+        bool shared = false;
 
-        for (uint32_t i = 0; i < k->var_count; i++)
-            derived |= k->vars[i].kind == KVAR_DIVMOD && kaffine_coefficient(k->vars[i].base, u);
         for (uint32_t i = 0; i < k->expr_count; i++)
             shared |= loads[i] && loads_vectors(s, &k->exprs[i]) && !kaffine_coefficient(k->exprs[i].index, u);
-        if (s->tiled && u != s->vector_var && shared && !derived && !k->vars[u].bounded && k->vars[u].size > 1 &&
+        if (s->tiled && u != s->vector_var && shared && !var_is_divided(k, u) && !k->vars[u].bounded && k->vars[u].size > 1 &&
             (s->tile.m_var == KEXPR_NONE || (!target->sizes_vary && rows_of(s, u) > rows_of(s, s->tile.m_var))))
             s->tile.m_var = u;
     }
@@ -156,12 +155,24 @@ const struct kexpr *find_dot(const struct kernel *k)
     return NULL;
 }
 
-/* Returns whether a form depends on a variable through derived ones. */
+bool var_is_divided(const struct kernel *k, uint32_t var)
+{
+    for (uint32_t i = 0; i < k->var_count; i++)
+        if (k->vars[i].kind == KVAR_DIVMOD && kaffine_coefficient(k->vars[i].base, var))
+            return true;
+    return false;
+}
+
+bool form_has(const struct kernel *k, const struct kaffine *a, uint32_t var)
+{
+    return kaffine_coefficient(*a, var) || form_derives_from(k, a, var);
+}
+
 bool form_derives_from(const struct kernel *k, const struct kaffine *a, uint32_t var)
 {
     for (uint32_t i = 0; i < a->count; i++) {
         const struct kvar *v = &k->vars[a->terms[i].var];
-        if (v->kind == KVAR_DIVMOD && (kaffine_coefficient(v->base, var) || form_derives_from(k, &v->base, var)))
+        if (v->kind == KVAR_DIVMOD && form_has(k, &v->base, var))
             return true;
     }
     return false;
@@ -171,13 +182,20 @@ uint32_t depth_of(const struct kernel *k, const struct kaffine *a)
 {
     uint32_t depth = 0;
     for (uint32_t i = 0; i < a->count; i++) {
-        uint32_t var = a->terms[i].var, d = 0;
+        const uint32_t var = a->terms[i].var;
         if (k->vars[var].kind == KVAR_REDUCED)
-            d = var - k->parallel_count + 1;
+            depth = max_u32(depth, var - k->parallel_count + 1);
         else if (k->vars[var].kind == KVAR_DIVMOD)
-            d = depth_of(k, &k->vars[var].base);
-        depth = d > depth ? d : depth;
+            depth = max_u32(depth, depth_of(k, &k->vars[var].base));
     }
+    return depth;
+}
+
+uint32_t guards_depth(const struct kernel *k, const struct kexpr *load)
+{
+    uint32_t depth = 0;
+    for (uint32_t g = 0; g < load->guard_count; g++)
+        depth = max_u32(depth, depth_of(k, &load->guards[g].form));
     return depth;
 }
 
@@ -190,8 +208,7 @@ static bool reads_vectors(const struct schedule *s, uint32_t expr)
 {
     const struct kernel *k = s->kernel;
     const struct kexpr *x = &k->exprs[expr];
-    bool wide =
-        x->op == K_LOAD && (kaffine_coefficient(x->index, s->vector_var) || form_derives_from(k, &x->index, s->vector_var));
+    bool wide = x->op == K_LOAD && form_has(k, &x->index, s->vector_var);
     for (uint32_t i = 0; i < 3; i++)
         wide = wide || (x->args[i] != KEXPR_NONE && reads_vectors(s, x->args[i]));
     return wide;
@@ -199,12 +216,9 @@ static bool reads_vectors(const struct schedule *s, uint32_t expr)
 
 bool operands_are_own(const struct schedule *s)
 {
-    const struct kernel *k = s->kernel;
-    bool own = false;
-    for (uint32_t i = 0; i < k->expr_count; i++)
-        if (k->exprs[i].op == K_REDUCE)
-            own = reads_vectors(s, k->exprs[i].args[0]) && reads_vectors(s, k->exprs[i].args[1]);
-    return own;
+    const struct kexpr *dot = find_dot(s->kernel);
+
+    return dot && reads_vectors(s, dot->args[0]) && reads_vectors(s, dot->args[1]);
 }
 
 /* Returns how many rows of a tile the L1 cache holds: where rows lie a power of two apart, few, and a step reads one line of
@@ -316,16 +330,10 @@ static void choose_mr_nr(struct schedule *s, const struct target *target)
 uint32_t expr_depth(const struct kernel *k, uint32_t id)
 {
     const struct kexpr *x = &k->exprs[id];
-    uint32_t depth = x->op == K_LOAD || x->op == K_INDEX ? depth_of(k, &x->index) : 0;
+    uint32_t depth = max_u32(depth_of(k, &x->index), guards_depth(k, x));
 
-    for (uint32_t g = 0; x->op == K_LOAD && g < x->guard_count; g++) {
-        uint32_t d = depth_of(k, &x->guards[g].form);
-        depth = d > depth ? d : depth;
-    }
-    for (uint32_t a = 0; a < 3; a++) {
-        uint32_t d = x->args[a] == KEXPR_NONE ? 0 : expr_depth(k, x->args[a]);
-        depth = d > depth ? d : depth;
-    }
+    for (uint32_t a = 0; a < 3; a++)
+        depth = max_u32(depth, x->args[a] == KEXPR_NONE ? 0 : expr_depth(k, x->args[a]));
     return depth;
 }
 
@@ -372,6 +380,15 @@ static bool guard_is_ranged(const struct schedule *s, const struct kguard *g, ui
            (s->tile.m_var == KEXPR_NONE || !form_derives_from(k, &g->form, s->tile.m_var));
 }
 
+/* Returns whether x's guards are the same for all columns of a tile and all loops inside of `branch` ones. */
+static bool guards_serve_columns(const struct schedule *s, const struct kexpr *x, uint32_t branch)
+{
+    for (uint32_t g = 0; g < x->guard_count; g++)
+        if (form_has(s->kernel, &x->guards[g].form, s->vector_var))
+            return false;
+    return guards_depth(s->kernel, x) <= branch;
+}
+
 /* Returns whether x's guards are the same for a whole tile and all loops inside of `branch` ones, and x is an operand that is
  * zero where they fail: nothing is added there, and elsewhere they hold. */
 bool tile_guards_are_common(const struct schedule *s, uint32_t expr, uint32_t branch)
@@ -384,13 +401,10 @@ bool tile_guards_are_common(const struct schedule *s, uint32_t expr, uint32_t br
         operand |= k->exprs[i].op == K_REDUCE && (k->exprs[i].args[0] == expr || k->exprs[i].args[1] == expr);
     if (!operand || x->bits.u64)
         return false;
-    for (uint32_t g = 0; g < x->guard_count; g++) {
-        const struct kaffine *a = &x->guards[g].form;
-        if (depth_of(k, a) > branch || kaffine_coefficient(*a, s->vector_var) || form_derives_from(k, a, s->vector_var) ||
-            (s->tile.m_var != KEXPR_NONE && (kaffine_coefficient(*a, s->tile.m_var) || form_derives_from(k, a, s->tile.m_var))))
+    for (uint32_t g = 0; g < x->guard_count; g++)
+        if (form_has(k, &x->guards[g].form, s->tile.m_var))
             return false;
-    }
-    return true;
+    return guards_serve_columns(s, x, branch);
 }
 
 uint8_t tile_fill(const struct schedule *s)
@@ -416,14 +430,9 @@ uint32_t tile_zeros(const struct schedule *s, const struct kexpr *x, uint32_t br
     const int64_t most = s->facts->contraction.zeros_most;
     int64_t span = 1;
 
-    if (!tile_is_operand(x) || !x->guard_count || !tile_is_filled(s, x) || kaffine_coefficient(x->index, s->vector_var) ||
-        form_derives_from(k, &x->index, s->vector_var))
+    if (!tile_is_operand(x) || !x->guard_count || !tile_is_filled(s, x) || form_has(k, &x->index, s->vector_var) ||
+        !guards_serve_columns(s, x, branch))
         return 0;
-    for (uint32_t g = 0; g < x->guard_count; g++) {
-        const struct kaffine *a = &x->guards[g].form;
-        if (depth_of(k, a) > branch || kaffine_coefficient(*a, s->vector_var) || form_derives_from(k, a, s->vector_var))
-            return 0;
-    }
     for (uint32_t i = 0; i < x->index.count; i++) {
         const uint32_t var = x->index.terms[i].var;
         if (k->vars[var].kind == KVAR_DIVMOD && depth_of(k, &k->vars[var].base) > branch)
@@ -449,7 +458,7 @@ static uint32_t zeros_needed(const struct schedule *s, uint32_t branch)
             return 0;
         if (tile_is_operand(&k->exprs[i]) && k->exprs[i].guard_count && !zeros && !tile_guards_are_common(s, i, branch))
             return 0;
-        most = zeros > most ? zeros : most;
+        most = max_u32(most, zeros);
     }
     return most;
 }
@@ -460,13 +469,11 @@ static void choose_guards(struct schedule *s)
     struct register_tile *t = &s->tile;
     uint32_t depth = 0;
 
-    for (uint32_t i = 0; i < k->expr_count; i++) {
-        for (uint32_t g = 0; tile_is_operand(&k->exprs[i]) && g < k->exprs[i].guard_count; g++) {
-            uint32_t d = depth_of(k, &k->exprs[i].guards[g].form);
-            depth = d > depth ? d : depth;
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        if (tile_is_operand(&k->exprs[i]) && k->exprs[i].guard_count) {
+            depth = max_u32(depth, guards_depth(k, &k->exprs[i]));
             t->guarded = true;
         }
-    }
     t->branch = depth < t->unroll_from ? depth : t->unroll_from;
     bool ranged = t->guarded && !t->window.skips, apart = !t->window.row.neighbours;
     for (uint32_t i = 0; i < k->expr_count; i++)
@@ -486,9 +493,9 @@ bool tile_is_b_var(const struct schedule *s, uint32_t var)
 {
     const struct kernel *k = s->kernel;
     for (uint32_t i = 0; i < k->expr_count; i++) {
-        const struct kaffine *a = &k->exprs[i].index;
-        if (tile_is_operand(&k->exprs[i]) && loads_vectors(s, &k->exprs[i]) && !kaffine_coefficient(*a, s->tile.m_var) &&
-            (kaffine_coefficient(*a, var) || form_derives_from(k, a, var)))
+        const struct kexpr *x = &k->exprs[i];
+        if (tile_is_operand(x) && loads_vectors(s, x) && !kaffine_coefficient(x->index, s->tile.m_var) &&
+            form_has(k, &x->index, var))
             return true;
     }
     return false;

@@ -65,8 +65,8 @@ static bool is_short(const struct schedule *s, const struct isa *isa, const stru
 
     return size && var < k->parallel_count && k->vars[var].size >= s->facts->loop.row_lanes && !guard_count &&
            (bytes == 2 || bytes == 4) && kaffine_coefficient(*address, var) == size &&
-           kaffine_coefficient(*address, k->parallel_count) == 1 && !form_may_derive_from(k, *address, var) &&
-           !form_may_derive_from(k, *address, k->parallel_count);
+           kaffine_coefficient(*address, k->parallel_count) == 1 && !kaffine_may_derive(k, *address, var) &&
+           !kaffine_may_derive(k, *address, k->parallel_count);
 }
 
 double short_row_cost(const struct schedule *s, const struct isa *isa, const struct kaffine *address, uint32_t guard_count,

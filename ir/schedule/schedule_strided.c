@@ -10,7 +10,7 @@
 /** Returns whether a form has this coefficient of var and depends on var in no other way. */
 static bool moves_by(const struct schedule *s, struct kaffine a, uint32_t var, int64_t coefficient)
 {
-    return !form_may_derive_from(s->kernel, a, var) && kaffine_coefficient(a, var) == coefficient;
+    return !kaffine_may_derive(s->kernel, a, var) && kaffine_coefficient(a, var) == coefficient;
 }
 
 /** Returns whether the kernel multiplies matrices: those read by register tiles, which have loads of their own. */
@@ -61,7 +61,7 @@ uint32_t load_repeat(const struct schedule *s, const struct kexpr *load, uint32_
         const struct kvar *d = &k->vars[t->var];
         if (d->kind == KVAR_LOADED)
             return 0;
-        if (d->kind != KVAR_DIVMOD || (!kaffine_coefficient(d->base, var) && !form_may_derive_from(k, d->base, var)))
+        if (d->kind != KVAR_DIVMOD || (!kaffine_coefficient(d->base, var) && !kaffine_may_derive(k, d->base, var)))
             continue;
         if (repeat || t->coefficient != 1)
             return 0;

@@ -39,8 +39,7 @@ static struct window_steps steps_along(const struct schedule *s, uint32_t var, u
         const struct kexpr *x = &k->exprs[i];
         if (a[i] && (x->op == K_INDEX || (x->op == K_LOAD && !find_steps(s, x, var, reduced, &steps))))
             return (struct window_steps){0};
-        if (b[i] && (x->op == K_INDEX || (x->op == K_LOAD && (x->guard_count || kaffine_coefficient(x->index, var) ||
-                                                              form_derives_from(k, &x->index, var)))))
+        if (b[i] && (x->op == K_INDEX || (x->op == K_LOAD && (x->guard_count || form_has(k, &x->index, var)))))
             return (struct window_steps){0};
     }
     return steps;
@@ -65,8 +64,7 @@ static void find_padding(const struct schedule *s, struct tile_window *w)
     for (uint32_t g = 0; g < x->guard_count; g++) {
         const struct kguard *guard = &x->guards[g];
         const int64_t step = kaffine_coefficient(guard->form, last);
-        if (kaffine_coefficient(guard->form, s->vector_var) || form_derives_from(k, &guard->form, s->vector_var) ||
-            (step && guard->form.count != 2))
+        if (form_has(k, &guard->form, s->vector_var) || (step && guard->form.count != 2))
             return;
         if (!step)
             continue;
@@ -100,10 +98,7 @@ bool window_choose(struct schedule *s, const struct target *target)
     if (!w->row.neighbours)
         return true;
     for (uint32_t u = k->macro_tile_vars; k->reduced_count == 2 && u < k->parallel_count; u++) {
-        bool derived = false;
-        for (uint32_t i = 0; i < k->var_count; i++)
-            derived |= k->vars[i].kind == KVAR_DIVMOD && kaffine_coefficient(k->vars[i].base, u);
-        if (u == t->m_var || u == s->vector_var || k->vars[u].bounded || k->vars[u].size == 1 || derived)
+        if (u == t->m_var || u == s->vector_var || k->vars[u].bounded || k->vars[u].size == 1 || var_is_divided(k, u))
             continue;
         const struct window_steps steps = steps_along(s, u, last - 1, a, b);
         if (steps.neighbours)
