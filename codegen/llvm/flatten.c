@@ -55,14 +55,15 @@ static bool read_object(struct object *o)
     return true;
 }
 
-static const char *section_name(const struct object *o, const Elf64_Shdr *s)
+/* Returns the text at an offset in a section of texts, or an empty one if there is none. */
+static const char *text_at(const struct object *o, uint32_t section, uint32_t offset)
 {
-    if (o->header.e_shstrndx >= o->header.e_shnum)
+    if (section >= o->header.e_shnum)
         return "";
-    const Elf64_Shdr *names = &o->sections[o->header.e_shstrndx];
-    if (s->sh_name >= names->sh_size || o->bytes[names->sh_offset + names->sh_size - 1] != '\0')
+    const Elf64_Shdr *texts = &o->sections[section];
+    if (offset >= texts->sh_size || o->bytes[texts->sh_offset + texts->sh_size - 1] != '\0')
         return "";
-    return (const char *)o->bytes + names->sh_offset + s->sh_name;
+    return (const char *)o->bytes + texts->sh_offset + offset;
 }
 
 /* ---- sections ---- */
@@ -82,7 +83,8 @@ static bool place_section(struct flat_code *f, struct object *o, uint32_t i)
     uint64_t align = s->sh_addralign > 1 ? s->sh_addralign : 1;
 
     o->offsets[i] = NOT_PLACED;
-    if (!(s->sh_flags & SHF_ALLOC) || s->sh_size == 0 || s->sh_type == SHT_NOTE || !strcmp(section_name(o, s), ".eh_frame"))
+    if (!(s->sh_flags & SHF_ALLOC) || s->sh_size == 0 || s->sh_type == SHT_NOTE ||
+        !strcmp(text_at(o, o->header.e_shstrndx, s->sh_name), ".eh_frame"))
         return true;
     if (s->sh_flags & (SHF_WRITE | SHF_TLS) || s->sh_type == SHT_NOBITS)
         return bad(o, "it has data that are written to");
@@ -109,20 +111,11 @@ static bool symbol_table(const struct object *o, uint32_t section, const Elf64_S
     return true;
 }
 
-static const char *symbol_name(const struct object *o, const Elf64_Shdr *table, const Elf64_Sym *s)
-{
-    const Elf64_Shdr *names = &o->sections[table->sh_link];
-
-    if (s->st_name >= names->sh_size || o->bytes[names->sh_offset + names->sh_size - 1] != '\0')
-        return "";
-    return (const char *)o->bytes + names->sh_offset + s->st_name;
-}
-
 static bool symbol_place(const struct object *o, const Elf64_Shdr *table, const Elf64_Sym *s, uint64_t *place)
 {
     if (s->st_shndx == SHN_UNDEF || s->st_shndx >= o->header.e_shnum)
         return error_set(o->e, WNNStatus_UnknownError, "code of kernel %s refers to %.80s outside itself", o->symbol,
-                         symbol_name(o, table, s));
+                         text_at(o, table->sh_link, s->st_name));
     if (o->offsets[s->st_shndx] == NOT_PLACED)
         return bad(o, "it refers to a section that is not code");
     *place = o->offsets[s->st_shndx] + s->st_value;
@@ -141,7 +134,7 @@ static bool find_symbol(const struct object *o, uint64_t *place)
             return false;
         for (uint64_t at = 0; at + sizeof s <= table->sh_size; at += sizeof s) {
             memcpy(&s, o->bytes + table->sh_offset + at, sizeof s);
-            if (s.st_shndx != SHN_UNDEF && !strcmp(symbol_name(o, table, &s), o->symbol))
+            if (s.st_shndx != SHN_UNDEF && !strcmp(text_at(o, table->sh_link, s.st_name), o->symbol))
                 return symbol_place(o, table, &s, place);
         }
     }

@@ -79,13 +79,14 @@ static bool carries(const struct emitter *e, const struct kexpr *x)
     return x->op == K_SCAN && x->type == KT_F32 && e->m.isa->sums_in_f32;
 }
 
+static enum ktype value_type(const struct emitter *e, const struct kexpr *x)
+{
+    return is_in_double(e, x) ? KT_F64 : kexpr_is_place(x) ? e->k->exprs[x->args[0]].type : x->type;
+}
+
 T accumulator_type(const struct emitter *e, uint32_t id)
 {
-    const struct kexpr *x = &e->k->exprs[id];
-
-    if (is_in_double(e, x))
-        return type_f64;
-    return type_of(kexpr_is_place(x) ? e->k->exprs[x->args[0]].type : x->type);
+    return type_of(value_type(e, &e->k->exprs[id]));
 }
 
 static V slot(struct emitter *e, V slots[PARTS], uint32_t part, T element)
@@ -161,7 +162,7 @@ void accumulator_reset(struct emitter *e, const struct context *cx, uint32_t id,
 {
     const struct kexpr *x = &e->k->exprs[id];
     struct accumulator *a = &e->accumulators[id];
-    const enum ktype type = is_in_double(e, x) ? KT_F64 : kexpr_is_place(x) ? e->k->exprs[x->args[0]].type : x->type;
+    const enum ktype type = value_type(e, x);
     V identity = const_scalar(&e->m, type, reduction_start(x->op == K_SCAN ? KR_SUM : x->reduce, type));
     bool used[PARTS];
 

@@ -47,25 +47,14 @@ static void permute(const struct build *m, V *vectors, uint32_t n, lane_number a
     memcpy(vectors, results, n * sizeof *vectors);
 }
 
-static V every_second(const struct build *m, V a, V b, uint32_t first)
+V lanes_of_two(const struct build *m, V a, V b, bool turns, uint32_t first)
 {
     const uint32_t lanes = lanes_of(a);
     uint32_t from[LANES_MAX];
 
     for (uint32_t i = 0; i < lanes; i++)
-        from[i] = 2 * i + first;
-    return op_fence(m, op_shuffle(m, a, b, from, lanes));
-}
-
-/* Returns lanes of two vectors in turns, from the lane `first` on. */
-static V in_turns(const struct build *m, V a, V b, uint32_t first)
-{
-    const uint32_t lanes = lanes_of(a);
-    uint32_t from[LANES_MAX];
-
-    for (uint32_t i = 0; i < lanes; i++)
-        from[i] = first + i / 2 + i % 2 * lanes;
-    return op_fence(m, op_shuffle(m, a, b, from, lanes));
+        from[i] = first + (turns ? i / 2 + i % 2 * lanes : 2 * i);
+    return op_shuffle(m, a, b, from, lanes);
 }
 
 void emit_deinterleave(const struct build *m, V *vectors, uint32_t n)
@@ -79,7 +68,7 @@ void emit_deinterleave(const struct build *m, V *vectors, uint32_t n)
     }
     for (uint32_t odd = 0; odd < 2; odd++) {
         for (uint32_t i = 0; i < half; i++)
-            some[odd][i] = every_second(m, vectors[2 * i], vectors[2 * i + 1], odd);
+            some[odd][i] = op_fence(m, lanes_of_two(m, vectors[2 * i], vectors[2 * i + 1], false, odd));
         emit_deinterleave(m, some[odd], half);
     }
     for (uint32_t j = 0; j < n; j++)
@@ -100,5 +89,5 @@ void emit_interleave(const struct build *m, V *vectors, uint32_t n)
     for (uint32_t odd = 0; odd < 2; odd++)
         emit_interleave(m, some[odd], half);
     for (uint32_t i = 0; i < n; i++)
-        vectors[i] = in_turns(m, some[0][i / 2], some[1][i / 2], i % 2 * lanes / 2);
+        vectors[i] = op_fence(m, lanes_of_two(m, some[0][i / 2], some[1][i / 2], true, i % 2 * lanes / 2));
 }

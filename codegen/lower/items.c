@@ -18,6 +18,7 @@
 #include "codegen/lower/item_tile.h"
 #include "codegen/lower/guard.h"
 #include "codegen/lower/index.h"
+#include "codegen/lower/interleave.h"
 #include "codegen/lower/operation.h"
 #include "codegen/lower/phase.h"
 
@@ -297,17 +298,6 @@ static V load_line(struct emitter *e, const struct gpu_schedule *s)
         &e->m, op_load(&e->m, type_lanes(storage_type(type), s->lanes), address, NULL, tensor_alignment(e, x->tensor)), type);
 }
 
-/* Returns the elements of two vectors in turns, of the lower halves or of the higher ones. */
-static V interleaved(struct emitter *e, V a, V b, bool high)
-{
-    const uint32_t lanes = lanes_of(a);
-    uint8_t from[LANES_MAX];
-
-    for (uint32_t i = 0; i < lanes; i++)
-        from[i] = (uint8_t)((high ? lanes / 2 : 0) + i / 2 + i % 2 * lanes);
-    return loop_shuffle(e->m.b, a, b, from, lanes);
-}
-
 /* Is a block in registers: its first point, and by the number of times that lines were interleaved the lines so far. */
 struct lines {
     V last, across, done[LINE_STEPS_MAX + 1][LANES_MAX];
@@ -323,7 +313,8 @@ static V line_after(struct emitter *e, const struct gpu_schedule *s, struct line
         return *line;
     if (times) {
         a = line_after(e, s, l, times - 1, i / 2);
-        *line = interleaved(e, a, line_after(e, s, l, times - 1, i / 2 + s->block.side / 2), i % 2);
+        V b = line_after(e, s, l, times - 1, i / 2 + s->block.side / 2);
+        *line = lanes_of_two(&e->m, a, b, true, i % 2 * lanes_of(a) / 2);
     } else {
         frame_open(&e->frame, LEVEL_UNIT);
         frame_open(&e->frame, e->info.point_level);

@@ -24,8 +24,8 @@
 #include "codegen/lower/index.h"
 #include "codegen/lower/lookup.h"
 #include "codegen/lower/loop.h"
-#include "codegen/lower/memory.h"
 #include "codegen/lower/operand.h"
+#include "codegen/lower/phase.h"
 #include "codegen/lower/window.h"
 
 bool microkernel_prepare(struct emitter *e)
@@ -261,21 +261,17 @@ static bool guards_are_open(const struct emitter *e, const struct context *cx)
     return e->s->tile.guarded && !cx->guards_hold && !cx->row_pointers;
 }
 
-/* Returns whether rows in the padding get zeros inside of that many loops over REDUCED variables. */
-static bool has_edge(const struct emitter *e, uint32_t r)
-{
-    return e->s->tile.zeros && e->s->tile.edge == r;
-}
-
 static void nest(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r);
 
-/* Emits the rest of the loops with zeros for rows in the padding. */
-static void nest_at_edge(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r)
+/* Emits the rest of the loops, with zeros for rows in the padding if those are chosen here. */
+static void nest_guarded(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r)
 {
     struct context at_edge = *cx;
 
-    operand_set_edge_pointers(e, cx, r);
-    at_edge.row_pointers = e->row_pointers;
+    if (guards_are_open(e, cx) && e->s->tile.zeros && e->s->tile.edge == r) {
+        operand_set_edge_pointers(e, cx, r);
+        at_edge.row_pointers = e->row_pointers;
+    }
     nest(e, &at_edge, t, r);
 }
 
@@ -301,10 +297,7 @@ static void branch(struct emitter *e, const struct context *cx, struct sums *t, 
         loop_if_begin(b, some);
     else
         loop_scope_begin(b);
-    if (has_edge(e, r))
-        nest_at_edge(e, cx, t, r);
-    else
-        nest(e, cx, t, r);
+    nest_guarded(e, cx, t, r);
     loop_end(b);
     loop_end(b);
     frame_open(&e->frame, level);
@@ -316,10 +309,8 @@ static void inner(struct emitter *e, const struct context *cx, struct sums *t, u
 {
     if (guards_are_open(e, cx) && e->s->tile.branch == r)
         branch(e, cx, t, r);
-    else if (guards_are_open(e, cx) && has_edge(e, r))
-        nest_at_edge(e, cx, t, r);
     else
-        nest(e, cx, t, r);
+        nest_guarded(e, cx, t, r);
 }
 
 struct nest_at {
@@ -456,27 +447,9 @@ static void finish_sums(struct emitter *e, const struct context *cx, const struc
     const bool split = e->s->tile.split != KEXPR_NONE;
 
     for (uint32_t c = 0; c < cx->copies; c++) {
-        V factor = split ? NULL : factor_value(e, cx, c), value = split ? NULL : partial_value(e, cx, t, c);
-        if (split)
-            value = op_get(&e->m, t->total[c]);
-        if (factor)
-            value = op_mul(&e->m, value, factor);
-        expr_know(e, t->reduce, c, value);
-    }
-}
-
-/* Stores a tile.  All of it is computed before any of it is stored, because a residual may lie where the result goes. */
-static void store_tile(struct emitter *e, const struct context *cx, V *values)
-{
-    for (uint32_t c = 0; c < cx->copies; c++) {
-        const struct context of = context_of_copy(cx, c);
-        for (uint32_t i = 0; i < e->k->store_count; i++)
-            values[i * COPIES_MAX + c] = expr_value(e, &of, e->k->stores[i].expr);
-    }
-    for (uint32_t c = cx->copies; c-- > 0;) { /* a row that does not exist before the one in its place */
-        const struct context of = context_of_copy(cx, c);
-        for (uint32_t i = 0; i < e->k->store_count; i++)
-            emit_store(e, &of, i, values[i * COPIES_MAX + c]);
+        V factor = split ? NULL : factor_value(e, cx, c);
+        V value = split ? op_get(&e->m, t->total[c]) : partial_value(e, cx, t, c);
+        expr_know(e, t->reduce, c, factor ? op_mul(&e->m, value, factor) : value);
     }
 }
 
@@ -556,5 +529,5 @@ void emit_microkernel(struct emitter *e, const struct context *cx, const struct 
 
     of.phase = e->k->phase_count;
     finish_sums(e, &of, &sums);
-    store_tile(e, &of, e->store_values);
+    emit_results(e, &of); /* all of it is computed before any of it is stored: a residual may lie where the result goes */
 }
