@@ -52,13 +52,18 @@ static void candidate_sort(const struct fuse *f, struct candidate *c)
 }
 
 /*
- * Makes one group of several, of which members[0] is the one placed first; c has the nodes of all.  Returns false if it is not
- * possible without a cycle, or if memory runs out.
+ * Makes one group of several, the one placed first, which becomes members[0]; c has the nodes of all.  Returns
+ * false if it is not possible without a cycle, or if memory runs out.
  */
-static bool join(struct fuse *f, struct group *const *members, uint32_t member_count, const struct candidate *c)
+static bool join(struct fuse *f, struct group **members, uint32_t member_count, const struct candidate *c)
 {
+    for (uint32_t i = 1; i < member_count; i++)
+        if (members[i]->place < members[0]->place) {
+            struct group *swap = members[0];
+            members[0] = members[i];
+            members[i] = swap;
+        }
     struct group *first = members[0];
-
     if (!fuse_search_between(f, members, member_count))
         return false;
     struct node **nodes = arena_copy(&f->arena, c->nodes, c->count * sizeof *nodes);
@@ -230,11 +235,6 @@ static struct group *try_join(struct fuse *f, struct group *reader, struct group
         if (!candidate_add_group(&c, members[i]))
             return NULL;
         before += members[i]->bytes;
-        if (members[i]->place < members[0]->place) {
-            struct group *swap = members[0];
-            members[0] = members[i];
-            members[i] = swap;
-        }
     }
     candidate_sort(f, &c);
     bytes = fuse_weigh(f, c.nodes, c.count, &streams);
@@ -361,10 +361,6 @@ static void join_parts(struct fuse *f, struct node *n)
             !lower_can_join(f->o->target, other->nodes, other->count, NULL) || !candidate_add_group(&c, other) ||
             !candidate_add_group(&c, g))
             continue;
-        if (g->place < other->place) {
-            members[0] = g;
-            members[1] = other;
-        }
         candidate_sort(f, &c);
         double bytes = fuse_weigh(f, c.nodes, c.count, &streams);
         if (!join(f, members, 2, &c))
@@ -391,11 +387,6 @@ static void join_rounded(struct fuse *f, const struct node *n)
     }
     if (member_count == 1)
         return;
-    for (uint32_t i = 0; i < member_count / 2; i++) { /* the first one first */
-        struct group *swap = members[i];
-        members[i] = members[member_count - 1 - i];
-        members[member_count - 1 - i] = swap;
-    }
     for (uint32_t i = 0; i < member_count; i++)
         if (members[i]->kind == GROUP_LIBRARY || !candidate_add_group(&c, members[i]))
             return;

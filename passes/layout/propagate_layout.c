@@ -367,33 +367,39 @@ static bool choose(struct propagation *p, bool *worth_it)
 
 /* ---- 3. rewriting ---- */
 
+/* Returns v permuted: by a transpose if that moves anything, else by a reshape if there is anything to do. */
+static struct value *permuted(struct propagation *p, struct node *before, const struct node *origin, struct value *v,
+                              const uint32_t *permutation)
+{
+    uint32_t dims[RANK_MAX];
+
+    if (permutation_moves(&v->type, permutation))
+        return make_transpose(p->g, before, origin, v, permutation);
+    for (uint32_t d = 0; d < v->type.rank; d++)
+        dims[d] = v->type.dims[permutation[d]];
+    return memcmp(dims, v->type.dims, v->type.rank * sizeof *dims) == 0
+               ? v
+               : make_reshape(p->g, before, origin, v, v->type.rank, dims);
+}
+
 /* Returns v as it is (0) or permuted (1), made before `before` if nothing needed it so far.  Returns NULL if memory runs out.
  */
 static struct value *form_of(struct propagation *p, struct node *before, struct value *v, uint32_t form)
 {
     struct value_layout *l = &p->values[v->index];
-    struct value *other = l->forms[1 - form];
-    uint32_t permutation[RANK_MAX], dims[RANK_MAX];
+    uint32_t permutation[RANK_MAX];
 
     if (!l->forms[0] && !l->forms[1])
         l->forms[0] = v;
     if (l->forms[form])
         return l->forms[form];
-    other = l->forms[1 - form];
     for (uint32_t j = 0; j < v->type.rank; j++) {
         if (form)
             permutation[j] = l->permutation.at[j];
         else
             permutation[l->permutation.at[j]] = j;
     }
-    for (uint32_t j = 0; j < v->type.rank; j++)
-        dims[j] = other->type.dims[permutation[j]];
-    if (memcmp(dims, other->type.dims, v->type.rank * sizeof *dims) == 0 && !permutation_costs(v, &l->permutation))
-        l->forms[form] = other;
-    else if (permutation_costs(v, &l->permutation))
-        l->forms[form] = make_transpose(p->g, before, v->producer, other, permutation);
-    else
-        l->forms[form] = make_reshape(p->g, before, v->producer, other, v->type.rank, dims);
+    l->forms[form] = permuted(p, before, v->producer, l->forms[1 - form], permutation);
     return l->forms[form];
 }
 
@@ -411,13 +417,7 @@ static struct value *fit_operand(struct propagation *p, struct node *before, str
         list[d] = permutation->at[d];
     }
     v = make_reshape(p->g, before, before, v, rank, dims);
-    if (!v)
-        return NULL;
-    if (permutation_moves(&v->type, list))
-        return make_transpose(p->g, before, before, v, list);
-    for (uint32_t d = 0; d < rank; d++)
-        dims[d] = v->type.dims[list[d]];
-    return make_reshape(p->g, before, before, v, rank, dims);
+    return v ? permuted(p, before, before, v, list) : NULL;
 }
 
 static bool rewrite_permuted(struct propagation *p, struct node *n)

@@ -110,6 +110,14 @@ static struct value *merge_casts(struct graph *g, struct node *n)
     return keeps ? make_cast(g, n, n, in0(inner), n->results[0]->type.type) : NULL;
 }
 
+/* Returns the concat along the same axis that computes the input of a concat alone, or NULL. */
+static const struct node *inner_concat(const struct node *n, uint32_t input)
+{
+    const struct node *inner = producer_of(n->inputs[input].value, OP_CONCAT);
+
+    return inner && inner->args.concat.axis == n->args.concat.axis && value_only_use(inner->results[0]) ? inner : NULL;
+}
+
 /* Merges concat of concats along one axis, if nothing else reads the inner one: the elements lie in the same order. */
 static struct value *merge_concats(struct graph *g, struct node *n)
 {
@@ -119,10 +127,9 @@ static struct value *merge_concats(struct graph *g, struct node *n)
     bool any = false;
 
     for (uint32_t i = 0; i < n->input_count; i++) {
-        const struct node *inner = producer_of(n->inputs[i].value, OP_CONCAT);
-        bool merge = inner && inner->args.concat.axis == n->args.concat.axis && value_only_use(inner->results[0]);
-        count += merge ? inner->input_count : 1;
-        any |= merge;
+        const struct node *inner = inner_concat(n, i);
+        count += inner ? inner->input_count : 1;
+        any |= inner != NULL;
     }
     if (!any || count > TENSOR_COUNT_MAX)
         return NULL;
@@ -131,13 +138,9 @@ static struct value *merge_concats(struct graph *g, struct node *n)
         return error_null_memory(&g->error);
     count = 0;
     for (uint32_t i = 0; i < n->input_count; i++) {
-        const struct node *inner = producer_of(n->inputs[i].value, OP_CONCAT);
-        if (inner && inner->args.concat.axis == n->args.concat.axis && value_only_use(inner->results[0])) {
-            for (uint32_t k = 0; k < inner->input_count; k++)
-                inputs[count++] = inner->inputs[k].value;
-        } else {
-            inputs[count++] = n->inputs[i].value;
-        }
+        const struct node *inner = inner_concat(n, i), *from = inner ? inner : n;
+        for (uint32_t k = inner ? 0 : i; k < (inner ? inner->input_count : i + 1); k++)
+            inputs[count++] = from->inputs[k].value;
     }
     v = make_node(g, n, OP_CONCAT, n, (uint32_t)count, inputs, NULL, &n->args);
     arena_free(&a);
@@ -202,14 +205,6 @@ static struct node *constant_dequantization(const struct node *n)
     return inner;
 }
 
-/* Makes a dequantizeLinear before n of what the inputs of `inner` have become. */
-static struct value *dequantize_moved(struct graph *g, struct node *n, const struct node *inner, struct value *const *inputs)
-{
-    if (!inputs[0] || !inputs[1] || !inputs[2])
-        return NULL;
-    return make_node(g, n, OP_DEQUANTIZE_LINEAR, inner, 3, inputs, inner->options, &inner->args);
-}
-
 /* transpose(dequantizeLinear(x)) is dequantizeLinear of transposes: elements that are narrower move, and an operator that reads
  * weights sees the dequantizeLinear at once.  Scale and zero point have a dimension for each of x's. */
 static struct value *dequantize_transposed(struct graph *g, struct node *n)
@@ -219,11 +214,9 @@ static struct value *dequantize_transposed(struct graph *g, struct node *n)
 
     if (!inner)
         return NULL;
-    for (uint32_t i = 0; i < 3; i++) {
-        struct value *v = inner->inputs[i].value;
-        inputs[i] = make_transpose(g, n, n, v, NODE_OPTIONS(n, WNNTransposeOptions)->permutation);
-    }
-    return dequantize_moved(g, n, inner, inputs);
+    for (uint32_t i = 0; i < 3; i++)
+        inputs[i] = make_transpose(g, n, n, inner->inputs[i].value, NODE_OPTIONS(n, WNNTransposeOptions)->permutation);
+    return make_node(g, n, OP_DEQUANTIZE_LINEAR, inner, 3, inputs, inner->options, &inner->args);
 }
 
 /*
@@ -324,7 +317,7 @@ static struct value *dequantize_reshaped(struct graph *g, struct node *n)
         inputs[i] = make_reshape(g, n, n, inputs[i], to->rank, dims);
     }
     inputs[0] = make_reshape(g, n, n, inner->inputs[0].value, to->rank, to->dims);
-    return dequantize_moved(g, n, inner, inputs);
+    return make_node(g, n, OP_DEQUANTIZE_LINEAR, inner, 3, inputs, inner->options, &inner->args);
 }
 
 /* ---- padding into a convolution ---- */
@@ -353,7 +346,7 @@ static struct value *merge_padding(struct graph *g, struct node *n)
 {
     struct node *pad = producer_of(in0(n), OP_PAD);
     WNNConv2dOptions o = *NODE_OPTIONS(n, WNNConv2dOptions);
-    struct value *inputs[3] = {NULL, n->inputs[1].value, n->inputs[2].value}, *v;
+    struct value *inputs[3] = {NULL, n->inputs[1].value, n->inputs[2].value};
     uint32_t padding[4], height = image_axes(o.inputLayout)[AXIS_HEIGHT];
 
     if (!pad || NODE_OPTIONS(pad, WNNPadOptions)->mode != WNNPaddingMode_Constant || o.paddingCount != 4)
@@ -372,8 +365,7 @@ static struct value *merge_padding(struct graph *g, struct node *n)
     }
     o.padding = padding;
     inputs[0] = in0(pad);
-    v = make_node(g, n, OP_CONV2D, n, 3, inputs, &o, NULL);
-    return v;
+    return make_node(g, n, OP_CONV2D, n, 3, inputs, &o, NULL);
 }
 
 /* ---- rows of products ---- */
