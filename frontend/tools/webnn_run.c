@@ -233,10 +233,8 @@ static bool run(struct run *r)
         progress_begin(o, "building the graph");
     ok = compiled || model_build(&r->model, &r->graph, &e) == WNNStatus_Success;
     progress_end();
-    if (!ok) {
-        complain("%s", e.message);
-        return false;
-    }
+    if (!ok)
+        return complain("%s", e.message);
     built = milliseconds_now();
     if (*r->warning)
         fprintf(stderr, "webnn-run: note: %s\n", r->warning);

@@ -263,22 +263,18 @@ static char *keep_name(struct batch *b, const char *name)
 static bool save_results(struct batch *b, size_t count, const char *path)
 {
     const char *base = file_name(path);
-    const size_t size = strlen(b->o->each.save) + strlen(base) + 8;
-    char *file = malloc(size);
-    char *kept = keep_name(b, base);
+    char *kept = keep_name(b, base), *file = NULL;
+    const enum name_map_status added = kept && text_append(&file, "%s/%s.npz", b->o->each.save, base)
+                                           ? name_map_add(&b->saved, kept, strlen(kept), b)
+                                           : NAME_MAP_OUT_OF_MEMORY;
 
-    switch (file && kept ? name_map_add(&b->saved, kept, strlen(kept), b) : NAME_MAP_OUT_OF_MEMORY) {
-    case NAME_MAP_ADDED:
-        break;
-    case NAME_MAP_EXISTS:
+    if (added != NAME_MAP_ADDED) {
         free(file);
-        return complain("an earlier input has the same name, so its outputs are in the same file of %s",
-                        PATH_SHOWN(b->o->each.save));
-    case NAME_MAP_OUT_OF_MEMORY:
-        free(file);
-        return complain("out of memory");
+        return added == NAME_MAP_OUT_OF_MEMORY
+                   ? complain("out of memory")
+                   : complain("an earlier input has the same name, so its outputs are in the same file of %s",
+                              PATH_SHOWN(b->o->each.save));
     }
-    snprintf(file, size, "%s/%s.npz", b->o->each.save, base);
     const bool good = results_save_all(count, b->g->cut, file);
     free(file);
     return good;

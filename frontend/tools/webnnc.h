@@ -3,8 +3,9 @@
  * The files of webnnc, the ahead-of-time compiler, share this header:
  *
  *   webnnc_options.c   reads the command line
- *   webnnc.c           has main, which reads the model, decides what to compile for which machine, and hands it to one of the
- * following webnnc_model.c     reads the model webnnc_object.c    makes bytes of a struct program by codegen/object/object.h
+ *   webnnc.c           has main, which decides what to compile for which machine, and hands it to one of the following
+ *   webnnc_model.c     reads the model, for several sizes if need be
+ *   webnnc_object.c    makes bytes of a struct program by codegen/object/object.h
  *   webnnc_header.c    makes names that are C identifiers, and the C header
  *   webnnc_dot.c       writes Graphviz
  *   webnnc_link.c      makes shared objects and programs by the system's C compiler, and WebAssembly modules by wasm-ld

@@ -29,13 +29,6 @@ static void print_text(FILE *out, const char *text, size_t length)
     }
 }
 
-static void print_type(FILE *out, const struct tensor_type *t)
-{
-    char text[160];
-
-    fputs(type_print(text, sizeof text, t), out);
-}
-
 static void print_node(FILE *out, const struct node *n, const char *indent)
 {
     fprintf(out, "%sn%u [label=\"%s", indent, n->index, op_infos[n->op].name);
@@ -48,8 +41,8 @@ static void print_node(FILE *out, const struct node *n, const char *indent)
         const struct value *v = n->inputs[i].value;
         if (!v || v->kind != VALUE_CONSTANT)
             continue;
-        fprintf(out, "\\n%s ", i < OP_OPERANDS_MAX && op_infos[n->op].ins[i].name ? op_infos[n->op].ins[i].name : "");
-        print_type(out, &v->type);
+        fprintf(out, "\\n%s %s", i < OP_OPERANDS_MAX && op_infos[n->op].ins[i].name ? op_infos[n->op].ins[i].name : "",
+                type_print((char[160]){0}, 160, &v->type));
     }
     fputs("\"];\n", out);
 }
@@ -69,19 +62,13 @@ static void print_cluster(FILE *out, const struct cluster *c)
     fputs("  }\n", out);
 }
 
-static void print_edges(FILE *out, const struct node *n)
+/* Prints the edge from where a value comes from. */
+static void print_edge(FILE *out, const struct value *v, const char *to, uint32_t index)
 {
-    for (uint32_t i = 0; i < n->input_count; i++) {
-        const struct value *v = n->inputs[i].value;
-        if (!v || v->kind == VALUE_CONSTANT)
-            continue;
-        if (v->kind == VALUE_INPUT)
-            fprintf(out, "  i%u -> n%u [label=\"", v->index, n->index);
-        else
-            fprintf(out, "  n%u -> n%u [label=\"", v->producer->index, n->index);
-        print_type(out, &v->type);
-        fputs("\"];\n", out);
-    }
+    const bool computed = v->kind == VALUE_RESULT;
+
+    fprintf(out, "  %s%u -> %s%u [label=\"%s\"];\n", computed ? "n" : "i", computed ? v->producer->index : v->index, to, index,
+            type_print((char[160]){0}, 160, &v->type));
 }
 
 static void print_graph(FILE *out, const struct compilation *c)
@@ -101,18 +88,14 @@ static void print_graph(FILE *out, const struct compilation *c)
     for (const struct cluster *k = g->first_cluster; k; k = k->next)
         print_cluster(out, k);
     for (const struct node *n = g->first; n; n = n->next)
-        print_edges(out, n);
+        for (uint32_t i = 0; i < n->input_count; i++)
+            if (n->inputs[i].value && n->inputs[i].value->kind != VALUE_CONSTANT)
+                print_edge(out, n->inputs[i].value, "n", n->index);
     for (uint32_t i = 0; i < g->output_count; i++) {
-        const struct value *v = g->outputs[i].value;
         fprintf(out, "  o%u [shape=ellipse, label=\"", i);
         print_text(out, g->outputs[i].name, g->outputs[i].name_length);
         fputs("\"];\n", out);
-        if (v->kind == VALUE_RESULT)
-            fprintf(out, "  n%u -> o%u [label=\"", v->producer->index, i);
-        else
-            fprintf(out, "  i%u -> o%u [label=\"", v->index, i);
-        print_type(out, &v->type);
-        fputs("\"];\n", out);
+        print_edge(out, g->outputs[i].value, "o", i);
     }
     fputs("}\n", out);
 }

@@ -79,6 +79,7 @@ static struct pending *pending_take(const char *path)
         if (!files[i].used) {
             if (snprintf(files[i].path, PATH_BYTES, "%s", path) >= PATH_BYTES)
                 return NULL;
+            files[i].used = 1;
             return &files[i];
         }
     return NULL;
@@ -115,8 +116,6 @@ struct output *output_begin(const char *path, bool executable)
     f->file = new_file_open(path, executable ? NEW_FILE_EXECUTABLE : 0, &error);
     const char *temporary = f->file ? new_file_temporary(f->file) : NULL;
     f->pending = temporary ? pending_take(temporary) : NULL;
-    if (f->pending)
-        f->pending->used = 1;
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (f->pending)
         return f;
@@ -220,7 +219,6 @@ const char *folder_path(const char *name)
         complain("the path of the folder for intermediate files is too long");
         return NULL;
     }
-    p->used = 1;
     return p->path;
 }
 

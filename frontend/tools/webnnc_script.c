@@ -13,6 +13,7 @@
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"
 #include "ir/graph/ir.h"
+#include "ir/support/array.h"
 #include "ir/support/json.h"
 #include "webnn/webnn_object.h"
 
@@ -120,15 +121,11 @@ static void print_head(FILE *out, const struct compilation *c)
 
 char *script_path(const char *output)
 {
-    size_t length = strlen(output);
-    char *path = malloc(length + 5);
+    const size_t length = strlen(output);
+    const bool named = length > 5 && !strcmp(output + length - 5, ".wasm");
+    char *path = NULL;
 
-    if (!path)
-        return NULL;
-    if (length > 5 && !strcmp(output + length - 5, ".wasm"))
-        length -= 5;
-    memcpy(path, output, length);
-    memcpy(path + length, ".mjs", 5);
+    text_append(&path, "%.*s.mjs", (int)(named ? length - 5 : length), output);
     return path;
 }
 

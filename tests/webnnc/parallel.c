@@ -77,23 +77,19 @@ static void *run_many(void *failed)
 }
 
 /* The threads of libwebnn_rt, where the program is linked with it. */
-#ifdef WITH_RT
 static int run_on_rt(void)
 {
-    struct webnn_object_parallel parallel;
     int good = 1;
+#ifdef WITH_RT
+    struct webnn_object_parallel parallel;
 
     webnn_rt_parallel(THREADS, &parallel);
     good = good && parallel.threads == THREADS && run_guarded(&parallel);
     webnn_rt_parallel(0, &parallel);
-    return good && parallel.threads > 0 && run_guarded(&parallel);
-}
-#else
-static int run_on_rt(void)
-{
-    return 1;
-}
+    good = good && parallel.threads > 0 && run_guarded(&parallel);
 #endif
+    return good;
+}
 
 int main(int argc, char **argv)
 {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/readers/files/npy.h"
 #include "frontend/readers/model.h"
 #include "webnn/webnn_object.h"
 
@@ -40,22 +41,13 @@ static int run(const struct webnn_object_sizes *o, void *workspace, const uint32
 }
 
 /* Fills an input with small numbers of its type. */
-static void fill(void *data, const WNNOperandDescriptor *d, size_t elements)
+static void fill(const struct npy_array *a)
 {
-    for (size_t i = 0; i < elements; i++)
-        if (d->dataType == WNNOperandDataType_Int64)
-            ((int64_t *)data)[i] = (int64_t)(i * 7 % 5 + 1);
+    for (size_t i = 0; i < npy_elements(a); i++)
+        if (a->dataType == WNNOperandDataType_Int64)
+            ((int64_t *)a->data)[i] = (int64_t)(i * 7 % 5 + 1);
         else
-            ((float *)data)[i] = (float)(i * 7919 % 1009) / 512 - 1;
-}
-
-static size_t bytes_of(const WNNOperandDescriptor *d)
-{
-    size_t bytes = d->dataType == WNNOperandDataType_Int64 ? 8 : 4;
-
-    for (size_t i = 0; i < d->rank; i++)
-        bytes *= d->shape[i];
-    return bytes;
+            ((float *)a->data)[i] = (float)(i * 7919 % 1009) / 512 - 1;
 }
 
 /* Returns whether the object gives what the graph gives at these sizes. */
@@ -67,14 +59,15 @@ static int same(const struct webnn_object_sizes *o, WNNGraph graph, const uint32
 
     for (uint32_t i = 0; i < count; i++) {
         WNNNamedOperandDescriptor d;
+        struct npy_array a;
 
-        if (i < inputs ? wnnGraphGetInput(graph, i, &d) : wnnGraphGetOutput(graph, i - inputs, &d))
+        if ((i < inputs ? wnnGraphGetInput(graph, i, &d) : wnnGraphGetOutput(graph, i - inputs, &d)) ||
+            !npy_create(&d.descriptor, &a, NULL))
             return 0;
-        const size_t bytes = bytes_of(&d.descriptor);
-        buffers[i] = (WNNNamedBuffer){d.name, calloc(1, bytes), bytes};
-        tensors[i] = i < inputs ? buffers[i].data : calloc(1, bytes);
         if (i < inputs)
-            fill(buffers[i].data, &d.descriptor, bytes / (d.descriptor.dataType == WNNOperandDataType_Int64 ? 8 : 4));
+            fill(&a);
+        buffers[i] = (WNNNamedBuffer){d.name, a.data, a.byteLength};
+        tensors[i] = i < inputs ? a.data : calloc(1, a.byteLength);
     }
     int ok = !wnnGraphCompute(graph, inputs, buffers, count - inputs, buffers + inputs) && !run(o, workspace, sizes, tensors);
     for (uint32_t i = 0; i < count; i++) {

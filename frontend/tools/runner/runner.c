@@ -174,19 +174,17 @@ static void *read_tensor(const struct webnn_object_tensor *t, const char *path)
         fail("cannot read", path);
         return NULL;
     }
-    if (length >= 6 && !memcmp(bytes, "\x93NUMPY", 6) && !(start = npy_data(t, bytes, length))) {
+    const int foreign = length >= 6 && !memcmp(bytes, "\x93NUMPY", 6) && !(start = npy_data(t, bytes, length));
+    if (foreign || length - start != t->bytes) {
         fprintf(stderr, "%s: ", object->prefix);
         print_name(stderr, path);
-        fprintf(stderr, " is not an array of %s in C order\n", types[t->type].name);
-        free(bytes);
-        return NULL;
-    }
-    if (length - start != t->bytes) {
-        fprintf(stderr, "%s: ", object->prefix);
-        print_name(stderr, path);
-        fprintf(stderr, " has %zu bytes of data, ", length - start);
-        print_name(stderr, t->name);
-        fprintf(stderr, " takes %llu\n", (unsigned long long)t->bytes);
+        if (foreign) {
+            fprintf(stderr, " is not an array of %s in C order\n", types[t->type].name);
+        } else {
+            fprintf(stderr, " has %zu bytes of data, ", length - start);
+            print_name(stderr, t->name);
+            fprintf(stderr, " takes %llu\n", (unsigned long long)t->bytes);
+        }
         free(bytes);
         return NULL;
     }
