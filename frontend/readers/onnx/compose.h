@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares builder calls in short form, for importers that compose an operator of several: each takes the node for the builder
- * and the label, and returns the builder's result.
+ * Declares what importers share: builder calls in short form, for those that compose an operator of several.  Each takes the
+ * node for the builder and the label, and returns the builder's result.
  *
  * Operands that are errors pass through all of them; onnx_dims_of gives rank 0 and sizes of 1 for those, so that no caller
  * reads beyond a shape.
@@ -106,3 +106,43 @@ WNNOperand onnx_sort(struct onnx_node *n, WNNOperand x, WNNOperand *places);
 WNNOperand onnx_matmul_any(struct onnx_node *n, WNNOperand a, WNNOperand b);
 /** Multiplies matrices of any data type: matmul, or for integers mul with broadcasting and reduceSum. */
 WNNOperand onnx_matrix_multiply(struct onnx_node *n, WNNOperand a, WNNOperand b);
+
+/* ---- Fourier transforms of rows, for DFT and STFT (fourier.c) ---- */
+
+/** Describes the transform of each row. */
+struct fourier {
+    uint32_t length; /* of the transform; a shorter row is padded with zeros; none is longer */
+    uint32_t bins;   /* the first ones of the result */
+    uint32_t parts;  /* of the result: 2, or 1 for the real one */
+    bool inverse;    /* with the factor 1 / length */
+};
+
+/** Transforms x, [rows, 1 (real) or 2 (real and imaginary), count], of float32 or float16, and returns [rows, bins, parts]. */
+WNNOperand onnx_fourier(struct onnx_node *n, WNNOperand x, const struct fourier *f);
+
+/* ---- blocks of channels (operators_nchwc.c) ---- */
+
+#define ONNX_NCHWC "com.microsoft.nchwc"
+
+/**
+ * Returns filter (input 1) and *bias (input 2 or NULL) of a Conv of this domain, as conv2d wants them for x (input 0) and for
+ * the channels of the result that are read.
+ */
+WNNOperand onnx_nchwc_filter(struct onnx_node *n, WNNOperand x, WNNOperand *bias);
+
+/* ---- the importers in C that the table (operators.def) names; operators_*.c have them ---- */
+
+#define TERM(text)
+#define IMPORT(name) bool onnx_import_##name(struct onnx_node *n);
+#define ONNX(name, versions, inputs, outputs, flags, note, how) how
+#define MICROSOFT ONNX
+#define NCHWC ONNX
+#define REFUSED(domain, name, reason)
+#include "frontend/readers/onnx/operators.def"
+#include "frontend/readers/onnx/operators_places.def"
+#undef TERM
+#undef IMPORT
+#undef ONNX
+#undef MICROSOFT
+#undef NCHWC
+#undef REFUSED

@@ -14,7 +14,6 @@
  * A length with a large prime factor is a convolution with a chirp (Bluestein): 2 j k is j^2 + k^2 - (k - j)^2.  Transforms of
  * a power of two do it.  Factors are computed in double, sums in float32.
  */
-#include "frontend/readers/onnx/fourier.h"
 
 #include <math.h>
 #include <string.h>

@@ -176,7 +176,7 @@ struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorPro
  * after failing. */
 const void *onnx_from_raw(struct onnx_reader *r, enum onnx_type type, const void *raw, size_t count);
 
-/* size.c */
+/* support.c */
 /** Returns whether a value may have these dimensions: at most ONNX_RANK_MAX, none of them negative, their product (zeros aside)
  * below 2^31. */
 bool onnx_dims_fit(size_t rank, const int64_t *dims);

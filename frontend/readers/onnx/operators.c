@@ -2,11 +2,9 @@
 /*
  * Looks up rows of the table of operators (operators.def, operators_places.def), by name and version of the operator set.
  */
-#include "frontend/readers/onnx/operators.h"
 
 #include <string.h>
 
-#include "frontend/readers/onnx/nchwc.h"
 #include "frontend/readers/onnx/term.h"
 
 /** Imports an operator that cannot be expressed; the note is the reason. */

@@ -8,7 +8,6 @@
 
 #include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/open.h"
-#include "frontend/readers/onnx/operators.h"
 #include "frontend/readers/onnx/quantized.h"
 #include "webnn/webnn_draft.h"
 

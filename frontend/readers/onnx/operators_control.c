@@ -12,7 +12,7 @@
 #include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/internal.h"
 #include "frontend/readers/onnx/open.h"
-#include "frontend/readers/onnx/operators.h"
+#include "frontend/readers/onnx/compose.h"
 
 enum {
     ITERATIONS_FEW = 16,      /* these are always unrolled */

@@ -5,9 +5,7 @@
  */
 
 #include "frontend/readers/onnx/activation.h"
-#include "frontend/readers/onnx/nchwc.h"
 #include "frontend/readers/onnx/open.h"
-#include "frontend/readers/onnx/operators.h"
 #include "frontend/readers/onnx/quantized.h"
 #include "frontend/readers/onnx/window.h"
 

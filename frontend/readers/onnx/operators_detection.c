@@ -18,7 +18,7 @@
 
 #include "frontend/readers/onnx/control_loop.h"
 #include "frontend/readers/onnx/counted.h"
-#include "frontend/readers/onnx/operators.h"
+#include "frontend/readers/onnx/compose.h"
 #include "ir/support/number.h"
 
 /** Describes the boxes: the edges of each along two axes, and its area. */

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "frontend/readers/onnx/operators.h"
+#include "frontend/readers/onnx/compose.h"
 
 /* Subscripts are letters, and the dimensions under an ellipsis, counted from the right. */
 enum { LETTERS = 52, SUBSCRIPTS = LETTERS + ONNX_RANK_MAX };

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "frontend/readers/onnx/operators.h"
+#include "frontend/readers/onnx/compose.h"
 
 /** Returns the operand of input 1.  Below version 7 an attribute says where it is broadcast along input 0. */
 WNNOperand onnx_second_operand(struct onnx_node *n)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "frontend/readers/onnx/counted.h"
-#include "frontend/readers/onnx/operators.h"
+#include "frontend/readers/onnx/compose.h"
 
 /* ---- gathers ---- */
 

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "frontend/readers/files/map.h"
-#include "frontend/readers/onnx/operators.h"
 #include "frontend/readers/onnx/quantized.h"
 #include "ir/support/number.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "frontend/readers/onnx/control_loop.h"
-#include "frontend/readers/onnx/operators.h"
+#include "frontend/readers/onnx/compose.h"
 
 enum { QUERY, KEY, VALUE, STATE, DECAY, BETA, INPUTS };
 

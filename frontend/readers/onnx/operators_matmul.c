@@ -8,7 +8,6 @@
 
 #include "frontend/readers/onnx/activation.h"
 #include "frontend/readers/onnx/open.h"
-#include "frontend/readers/onnx/operators.h"
 #include "frontend/readers/onnx/quantized.h"
 
 enum { PIECES_MAX = 16 }; /* of a dot product of bytes: with more, splitting by bits reads and writes less */

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Finds what the nodes of the domain com.microsoft.nchwc say about blocks and channels (nchwc.h), and imports ReorderInput and
+ * Finds what the nodes of the domain com.microsoft.nchwc say about blocks and channels, and imports ReorderInput and
  * ReorderOutput, which begin and end that form.  The other operators stand with those of ONNX that they equal.
+ *
+ * ONNX Runtime's level "all" writes this domain on processors with vectors: tensors [N, C, H, W] that it keeps in blocks of 8
+ * or 16 channels, as many as a register holds, the last block filled up with zeros.  Here these tensors are plain ones, and
+ * filters are put back into the order oihw.  Channels that fill up are left out where the nodes that read the tensor show how
+ * many there are.
  */
-#include "frontend/readers/onnx/nchwc.h"
+#include "frontend/readers/onnx/compose.h"
 
 #include <string.h>
 
 #include "frontend/readers/onnx/internal.h"
-#include "frontend/readers/onnx/operators.h"
 
 /* Tensors whose channels are the same: what goes into and comes out of nodes that treat each channel alone. */
 struct onnx_blocked {

@@ -7,7 +7,7 @@
 
 #include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/open.h"
-#include "frontend/readers/onnx/operators.h"
+#include "frontend/readers/onnx/compose.h"
 
 struct padding {
     int64_t before[ONNX_RANK_MAX], after[ONNX_RANK_MAX]; /* negative: elements taken away */

@@ -3,7 +3,6 @@
  * Imports QuantizeLinear, DequantizeLinear and QLinearConcat by quantizeLinear and dequantizeLinear, whose scales have the rank
  * of the input.
  */
-#include "frontend/readers/onnx/operators.h"
 #include "frontend/readers/onnx/quantized.h"
 #include "ir/support/number.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "frontend/readers/onnx/internal.h"
-#include "frontend/readers/onnx/operators.h"
+#include "frontend/readers/onnx/compose.h"
 
 /** Returns where the numbers of a node begin, and says in a note that they stay. */
 static uint64_t seed_of(struct onnx_node *n)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "frontend/readers/onnx/counted.h"
-#include "frontend/readers/onnx/operators.h"
+#include "frontend/readers/onnx/compose.h"
 
 /** Finds which axes a reduction goes over.  Returns false if there are none, or after refusing. */
 static bool read_axes(struct onnx_node *n, int64_t since, const uint32_t **axes, size_t *count)

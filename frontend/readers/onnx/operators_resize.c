@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "frontend/readers/onnx/open.h"
-#include "frontend/readers/onnx/operators.h"
+#include "frontend/readers/onnx/compose.h"
 #include "webnn/webnn_draft.h"
 
 enum coordinates {

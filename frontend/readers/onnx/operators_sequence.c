@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "frontend/readers/onnx/control_loop.h"
-#include "frontend/readers/onnx/operators.h"
+#include "frontend/readers/onnx/compose.h"
 
 static const char sequence[] = "is a sequence of tensors, which only operators of sequences read";
 static const char nothing[] = "is an optional value without an element";

@@ -8,7 +8,7 @@
 
 #include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/open.h"
-#include "frontend/readers/onnx/operators.h"
+#include "frontend/readers/onnx/compose.h"
 #include "webnn/webnn_draft.h"
 #include "ir/support/number.h"
 

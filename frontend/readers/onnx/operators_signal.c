@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "frontend/readers/onnx/fourier.h"
-#include "frontend/readers/onnx/operators.h"
+#include "frontend/readers/onnx/compose.h"
 
 static const double pi = 3.14159265358979323846;
 

@@ -11,7 +11,7 @@
 #include <math.h>
 
 #include "frontend/readers/onnx/control_loop.h"
-#include "frontend/readers/onnx/operators.h"
+#include "frontend/readers/onnx/compose.h"
 
 enum {
     CUTS_MAX = 3,      /* a fourth cut is more kernels than comparisons saved, for any size */

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "frontend/readers/onnx/counted.h"
-#include "frontend/readers/onnx/operators.h"
+#include "frontend/readers/onnx/compose.h"
 
 enum { COMPARED_MOST = 1 << 24 }; /* elements of all pairs of slices */
 

@@ -89,7 +89,7 @@ struct term_item term_of_number(double number);
 /** Makes a number of a size, which may be open. */
 struct term_item term_of_size(int64_t size);
 
-/* ---- open sizes (term_size.c) ---- */
+/* ---- open sizes ---- */
 /** Refuses the node, which must know a size.  Returns nothing. */
 struct term_item term_refuse_size(struct term *t);
 /** Returns a number, or an open size, as a size. */

@@ -9,7 +9,6 @@
 #include "frontend/readers/onnx/activation.h"
 #include "frontend/readers/onnx/control_loop.h"
 #include "frontend/readers/onnx/open.h"
-#include "frontend/readers/onnx/operators.h"
 #include "frontend/readers/onnx/quantized.h"
 #include "frontend/readers/onnx/term.h"
 #include "ir/support/text.h"
