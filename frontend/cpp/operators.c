@@ -7,8 +7,6 @@
  * ir/graph/ops_draft.def.  The test cpp-operators compares those files with what this prints.
  */
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "ir/graph/ir.h"
 #include "ir/graph/op_types.h"

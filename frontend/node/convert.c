@@ -6,8 +6,6 @@
 #include "ir/support/text.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* ---- kinds of values ---- */
 

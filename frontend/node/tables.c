@@ -7,9 +7,6 @@
  * --types prints TEMPLATE with the lines @ENUMERATIONS@, @DICTIONARIES@, @LIMITS@ and @METHODS@ replaced.  The test node-idl
  * holds the result against the specification's IDL.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "frontend/node/operators.h"
 #include "ir/graph/op_types.h"

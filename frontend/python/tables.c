@@ -6,8 +6,6 @@
  * frontend/python/operators.c; --stubs prints TEMPLATE with the lines @ENUMERATIONS@ and @OPERATORS@ replaced.
  */
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "ir/graph/op_types.h"
 

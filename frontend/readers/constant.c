@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Fits constants, operands and shapes that options give to the inputs of a model, and says what does not fit. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/model.h"
 #include "ir/support/array.h"
-#include "ir/support/text.h"
 
 void model_note(struct model *model, const char *format, ...)
 {

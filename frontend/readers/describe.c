@@ -2,8 +2,6 @@
 /* Implements what descriptions of every kind of model share (frontend/readers/describe.h). */
 #include "frontend/readers/describe.h"
 
-#include <string.h>
-
 #include "frontend/readers/files/file.h"
 
 bool describe_text(struct model_description *d, const char *text, size_t length, WNNStringView *out)

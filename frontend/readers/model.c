@@ -8,9 +8,7 @@
 #include "ir/support/suggest.h"
 #include "ir/support/table.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- the builder and its budget ---- */
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "frontend/readers/sizes.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/readers/files/file.h"
 #include "ir/support/suggest.h"

@@ -8,7 +8,6 @@
  */
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "ir/graph/dims_internal.h"
 #include "ir/support/checked.h"

@@ -6,8 +6,6 @@
  */
 #include "ir/graph/infer.h"
 
-#include <string.h>
-
 #include "ir/graph/dims.h"
 #include "ir/support/text.h"
 

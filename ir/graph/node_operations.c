@@ -2,8 +2,6 @@
 /* Estimates what the reference interpreter takes to compute a node, and charges it to a budget (ir/support/budget.h). */
 #include "ir/graph/node_operations.h"
 
-#include <string.h>
-
 #include "ir/graph/conv.h"
 #include "ir/support/text.h"
 

@@ -29,7 +29,6 @@
  */
 #include <string.h>
 
-#include "ir/support/name_map.h"
 #include "ir/text/print.h"
 
 struct verifier {

@@ -3,9 +3,6 @@
 #include "ir/graph/winograd.h"
 #include "ir/support/number.h"
 
-#include <math.h>
-#include <stddef.h>
-
 /* Registers of results, and temporary ones. */
 #define R(i) (WINOGRAD_SIDE_MAX + (i))
 #define T(i) (WINOGRAD_TEMPORARY + (i))

@@ -5,9 +5,6 @@
  */
 #include "ir/text/lex.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "ir/support/print_number.h"
 #include "ir/support/text.h"
 

@@ -8,7 +8,6 @@
 #include "ir/text/print.h"
 
 #include <float.h>
-#include <string.h>
 
 #include "ir/graph/dims.h"
 #include "ir/text/lex.h"

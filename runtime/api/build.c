@@ -13,7 +13,6 @@
 
 #include <stdlib.h>
 
-#include "ir/graph/dims.h"
 #include "ir/interpret/at_sizes.h"
 #include "ir/support/clock.h"
 

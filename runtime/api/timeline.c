@@ -18,8 +18,6 @@
 #include "runtime/api/timeline.h"
 
 #include <sched.h>
-#include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <strings.h>
 

@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 
-#include "ir/graph/dims.h"
 #include "ir/interpret/at_sizes.h"
 #include "ir/support/kept.h"
 #include "runtime/api/runtime.h"

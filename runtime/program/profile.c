@@ -2,7 +2,6 @@
 /*
  * Keeps facts about an executable's steps and their times: facts for tools, a table for readers, spans for traces.
  */
-#include <string.h>
 
 #include "ir/support/json.h"
 #include "ir/support/new_file.h"

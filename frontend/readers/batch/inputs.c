@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fts.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "frontend/readers/batch/batch.h"

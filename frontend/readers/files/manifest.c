@@ -6,7 +6,6 @@
 
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/text/json.h"
-#include "ir/support/number.h"
 
 struct manifest {
     char *folder, *text;

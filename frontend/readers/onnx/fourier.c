@@ -15,7 +15,6 @@
  * a power of two do it.  Factors are computed in double, sums in float32.
  */
 
-#include <math.h>
 #include <string.h>
 
 #include "frontend/readers/onnx/compose.h"

@@ -14,7 +14,6 @@
  *
  * The result has as many rows as there can be, of which the first ones count (counted.h).
  */
-#include <math.h>
 
 #include "frontend/readers/onnx/control_loop.h"
 #include "frontend/readers/onnx/counted.h"

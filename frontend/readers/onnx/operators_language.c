@@ -6,7 +6,6 @@
  * WebNN has no data types of fewer than 8 bits, but the builder takes constants of them as bytes: weights stay in the file
  * (docs/compact-weights.md).  Those of 1 and 2 bits are doubled where their zero points are halves.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,9 +3,7 @@
  * Reads an ONNX model from the bytes of a file, with what the user says about its dimensions and inputs.  This file handles
  * what surrounds the nodes: the format, operator sets, the sizes of inputs, outputs, and the one message.
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/files/map.h"

@@ -2,8 +2,6 @@
 /*
  * Every part of the ONNX reader uses these: memory that is freed with the reader, errors, names in messages, a map.
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "ir/support/checked.h"
 #include "frontend/readers/files/file.h"

@@ -11,8 +11,6 @@
 #include "frontend/readers/onnx/term.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "ir/support/text.h"
 #include "webnn/webnn_call.h"

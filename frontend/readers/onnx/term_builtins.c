@@ -3,8 +3,6 @@
  * Has the functions that terms call and that are neither methods of the builder nor terms themselves (term_builtins.def).
  */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "frontend/readers/onnx/activation.h"
 #include "frontend/readers/onnx/control_loop.h"

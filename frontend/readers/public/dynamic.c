@@ -8,9 +8,7 @@
  * the model give, that no name gives, or that are 0.  A file that needs more numbers is read for each combination of sizes.
  */
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/public/folder.h"

@@ -2,11 +2,9 @@
 /* Implements descriptions of models over frontend/readers/describe.h. */
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/public/reader.h"
-#include "ir/support/text.h"
 
 struct WNNModelInfoImpl {
     atomic_size_t references;

@@ -2,9 +2,6 @@
 /* Keeps messages, and checks and copies the options that programs give (frontend/readers/public/reader.h). */
 #include "frontend/readers/public/reader.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "frontend/readers/files/file.h"
 #include "ir/support/struct_size.h"
 

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/builder/builder.h"
 #include "frontend/readers/files/file.h"

@@ -12,9 +12,6 @@
  */
 #include "runtime/engine/onednn/library.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "runtime/engine/opencl/opencl_executable.h"
 #include "runtime/program/serialized_stream.h"
 
