@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Expresses activation functions that are attributes (activation.h). */
-#include "frontend/readers/onnx/activation.h"
+/* Expresses activation functions that are attributes (compose.h). */
 
 #include <float.h>
 #include <string.h>

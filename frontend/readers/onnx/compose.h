@@ -107,6 +107,105 @@ WNNOperand onnx_matmul_any(struct onnx_node *n, WNNOperand a, WNNOperand b);
 /** Multiplies matrices of any data type: matmul, or for integers mul with broadcasting and reduceSum. */
 WNNOperand onnx_matrix_multiply(struct onnx_node *n, WNNOperand a, WNNOperand b);
 
+/*
+ * ---- the windows of convolutions and pools (window.c) ----
+ *
+ * The attributes kernel_shape, strides, dilations, pads and auto_pad of a node with one or two spatial dimensions become
+ * numbers of two dimensions (a missing first one is 1 long), with explicit paddings.
+ */
+
+enum onnx_auto_pad { ONNX_PAD_EXPLICIT, ONNX_PAD_SAME_UPPER, ONNX_PAD_SAME_LOWER, ONNX_PAD_VALID };
+
+struct onnx_window {
+    size_t rank; /* of the file's: 1 or 2 */
+    enum onnx_auto_pad auto_pad;
+    uint32_t in[2], kernel[2], strides[2], dilations[2];
+    uint32_t extent[2];           /* of the kernel with its dilations */
+    uint32_t before[2], after[2]; /* not settled by auto_pad SAME for transposed convolutions */
+};
+
+/**
+ * Reads the window of input x, as the file has it.  kernel has the filter's spatial sizes, which kernel_shape must repeat; if
+ * it is NULL, kernel_shape is required.  Returns false after refusing the node.
+ */
+bool onnx_window_read(struct onnx_node *n, WNNOperand x, const uint32_t *kernel, struct onnx_window *w);
+/** Reads that of an input of three spatial dimensions in parts: the first one, as the first of two, and the others.  Paddings
+ * are settled. */
+bool onnx_window_read_3d(struct onnx_node *n, WNNOperand x, const uint32_t *kernel, struct onnx_window *depth,
+                         struct onnx_window *plane);
+/** Sets the paddings for auto_pad SAME: ceil(size / stride) results.  Returns false after refusing. */
+bool onnx_window_pad_same(struct onnx_node *n, struct onnx_window *w);
+/** Makes [N, C, 1, W] of [N, C, W]; rank 4 stays. */
+WNNOperand onnx_to_2d(struct onnx_node *n, WNNOperand x);
+/** Restores the file's number of dimensions. */
+WNNOperand onnx_from_2d(struct onnx_node *n, const struct onnx_window *w, WNNOperand y);
+
+/* ---- quantization, by dequantizeLinear and quantizeLinear, which want scales and zero points of the input's rank, and types
+ * that WebNN lacks by wider ones (quantized.c) ---- */
+
+/**
+ * Applies dequantizeLinear or quantizeLinear.  scale and zero are single numbers, lie along axis, or have x's rank in blocks; a
+ * zero of NULL stands for 0.  Of floating-point numbers of few bits, or to such (which onnx_narrow is yet to round), both are
+ * composed.
+ */
+WNNOperand onnx_dequantize(struct onnx_node *n, WNNOperand x, WNNOperand scale, WNNOperand zero, uint32_t axis);
+WNNOperand onnx_quantize(struct onnx_node *n, WNNOperand x, WNNOperand scale, WNNOperand zero, uint32_t axis);
+
+/**
+ * Returns a matrix of numbers of so many bits, at most 4, as a constant of bytes that has as many bits to the builder: lent
+ * where `from` lies in v's file, else, or if `middle`, 1 << (bits - 1), is to be added to integers with a sign, copied.
+ */
+WNNOperand onnx_lend_packed(struct onnx_node *n, const struct onnx_value *v, const void *from, uint32_t bits, uint32_t middle,
+                            const uint32_t dims[2]);
+
+/**
+ * Returns x of any type as a type that is kept as a wider one.  Integers saturate or, if they do not, keep their low bits;
+ * floating-point numbers are rounded to the nearest, and beyond the largest one they saturate, or become infinite or NaN.
+ */
+WNNOperand onnx_narrow(struct onnx_node *n, WNNOperand x, enum onnx_type type, bool saturate);
+
+/** Holds an integer operand of a contraction, as float32 less its zero point. */
+struct onnx_integer_operand {
+    WNNOperand operand;
+    double largest; /* largest absolute value of an element */
+};
+/**
+ * Returns input `input` of the node as such an operand.  Its zero point is input `zero`, which may be absent; both lie along
+ * axis.
+ */
+struct onnx_integer_operand onnx_dequantize_input(struct onnx_node *n, size_t input, size_t zero, uint32_t axis);
+
+typedef WNNOperand (*onnx_multiply)(struct onnx_node *n, WNNOperand a, WNNOperand b, const void *context);
+/**
+ * Makes output 0 an int32 matmul or convolution of integers (`multiply` makes it of float32 operands), each of its sums having
+ * that many terms.  It is computed in float32, which is exact up to 2^24; where that is not enough, an operand is split by
+ * bits, and the contractions of its parts are added in int32.  A Cast to floating point, which is all that most models do with
+ * the sums, reads one float32 contraction that is not split: passes recognise it as one of integers (docs/operators.md).
+ */
+bool onnx_output_sums(struct onnx_node *n, struct onnx_integer_operand a, struct onnx_integer_operand b, uint32_t terms,
+                      onnx_multiply multiply, const void *context);
+
+/* ---- activation functions that are attributes of other operators: of recurrent layers, and of convolutions and matmuls that
+ * ONNX Runtime fused with what follows them (activation.c) ---- */
+
+enum { ONNX_PARAMETERS = 2 };
+
+struct onnx_activation {
+    const char *name;                   /* as ONNX writes it: also the name of the term that computes it */
+    const char *const *parameter_names; /* NULL in place of those that it does not have */
+    double parameters[ONNX_PARAMETERS]; /* alpha and beta, Clip's bounds, Selu's alpha and gamma */
+};
+
+/** Finds a function by its name, in any case, and sets the parameters to their defaults.  Refuses a name that is not known. */
+bool onnx_activation_find(struct onnx_node *n, const char *name, struct onnx_activation *a);
+/** Returns the function of x. */
+WNNOperand onnx_activate(struct onnx_node *n, const struct onnx_activation *a, WNNOperand x);
+/**
+ * Returns the function of x that attribute `activation` names, or x without that attribute.  Parameters are the numbers of
+ * activation_params, or activation_alpha, activation_beta and activation_gamma.
+ */
+WNNOperand onnx_activate_fused(struct onnx_node *n, WNNOperand x);
+
 /* ---- Fourier transforms of rows, for DFT and STFT (fourier.c) ---- */
 
 /** Describes the transform of each row. */

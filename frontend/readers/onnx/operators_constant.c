@@ -8,7 +8,7 @@
 
 #include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/open.h"
-#include "frontend/readers/onnx/quantized.h"
+#include "frontend/readers/onnx/compose.h"
 #include "webnn/webnn_draft.h"
 
 enum { HOST_FILL = 1 << 12 }; /* larger fills become an expand of a scalar, which costs nothing in a graph */

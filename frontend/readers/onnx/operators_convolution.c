@@ -4,10 +4,8 @@
  * conv2d and convTranspose2d; one spatial dimension is a 2-D convolution of height 1.
  */
 
-#include "frontend/readers/onnx/activation.h"
 #include "frontend/readers/onnx/open.h"
-#include "frontend/readers/onnx/quantized.h"
-#include "frontend/readers/onnx/window.h"
+#include "frontend/readers/onnx/compose.h"
 
 static void fill_padding(const struct onnx_window *w, uint32_t padding[4])
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "frontend/readers/files/map.h"
-#include "frontend/readers/onnx/quantized.h"
+#include "frontend/readers/onnx/compose.h"
 #include "ir/support/number.h"
 
 /* ---- weights in blocks ---- */

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Imports Gemm, MatMul, MatMulInteger and QLinearMatMul as gemm and matmul.  Matmuls of integers become float32 ones as in
- * quantized.h where ONNX wants int32 of bytes, else mul with broadcasting and reduceSum.  Those of float16 by weights that are
+ * quantized.c where ONNX wants int32 of bytes, else mul with broadcasting and reduceSum.  Those of float16 by weights that are
  * dequantized are float32 between casts: only the result is rounded.
  */
 #include <math.h>
 
-#include "frontend/readers/onnx/activation.h"
 #include "frontend/readers/onnx/open.h"
-#include "frontend/readers/onnx/quantized.h"
+#include "frontend/readers/onnx/compose.h"
 
 enum { PIECES_MAX = 16 }; /* of a dot product of bytes: with more, splitting by bits reads and writes less */
 

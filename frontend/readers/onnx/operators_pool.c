@@ -7,7 +7,7 @@
 #include "ir/support/checked.h"
 
 #include "frontend/readers/onnx/open.h"
-#include "frontend/readers/onnx/window.h"
+#include "frontend/readers/onnx/compose.h"
 
 enum { INDICES_MAX = 1 << 24 }; /* elements of all windows together, where MaxPool has to tell their indices */
 

@@ -3,7 +3,7 @@
  * Imports QuantizeLinear, DequantizeLinear and QLinearConcat by quantizeLinear and dequantizeLinear, whose scales have the rank
  * of the input.
  */
-#include "frontend/readers/onnx/quantized.h"
+#include "frontend/readers/onnx/compose.h"
 #include "ir/support/number.h"
 
 /* Scales of blocks whose size does not divide the axis evenly are repeated for every element. */

@@ -6,10 +6,8 @@
  */
 #include <string.h>
 
-#include "frontend/readers/onnx/activation.h"
 #include "frontend/readers/onnx/control_loop.h"
 #include "frontend/readers/onnx/open.h"
-#include "frontend/readers/onnx/quantized.h"
 #include "frontend/readers/onnx/term.h"
 
 enum kind { RNN, GRU, LSTM };

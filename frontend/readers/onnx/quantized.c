@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Expresses quantisation as ONNX has it (quantized.h). */
-#include "frontend/readers/onnx/quantized.h"
+/* Expresses quantisation as ONNX has it (compose.h). */
 
 #include "frontend/readers/onnx/open.h"
 

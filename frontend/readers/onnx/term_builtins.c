@@ -4,10 +4,8 @@
  */
 #include <math.h>
 
-#include "frontend/readers/onnx/activation.h"
 #include "frontend/readers/onnx/control_loop.h"
 #include "frontend/readers/onnx/open.h"
-#include "frontend/readers/onnx/quantized.h"
 #include "frontend/readers/onnx/term.h"
 #include "ir/support/text.h"
 

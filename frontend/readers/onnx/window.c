@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Reads the windows of convolutions and pools (window.h). */
-#include "frontend/readers/onnx/window.h"
+/* Reads the windows of convolutions and pools (compose.h). */
+#include "frontend/readers/onnx/compose.h"
 
 #include "frontend/readers/onnx/open.h"
 

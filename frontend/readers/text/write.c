@@ -10,7 +10,7 @@
 
 #include "frontend/builder/builder.h"
 #include "frontend/readers/files/file.h"
-#include "frontend/readers/text/write_internal.h"
+#include "frontend/readers/text/write.h"
 #include "ir/interpret/interpret.h"
 #include "ir/support/new_file.h"
 

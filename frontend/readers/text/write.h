@@ -9,6 +9,7 @@
 
 #include "frontend/readers/model.h"
 #include "ir/graph/ir.h"
+#include "ir/text/print.h"
 
 enum text_weights {
     TEXT_WEIGHTS_CONTAINER,   /* NAME.weights and NAME.manifest.json */
@@ -55,3 +56,10 @@ bool text_write_files(const struct graph *g, const struct text_options *options,
 bool text_write(const struct graph *g, const struct text_options *options, const char *path, struct error *e);
 /** Takes the graph of a model, whose builder is used up.  Returns NULL after an error in *e. */
 struct graph *model_take_graph(const struct model *model, struct error *e);
+
+/* ---- between the files of the writer ---- */
+
+/** Writes text as a JSON string.  Bytes that are not UTF-8 become \xHH, which our reader accepts. */
+void json_write_string(FILE *out, const char *text, size_t length);
+/** Writes the graph's file as JSON.  Returns false if the stream has an error, or if memory ran out. */
+bool json_write_graph(const struct graph *g, const struct print_options *options, FILE *out);

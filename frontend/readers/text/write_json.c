@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "frontend/readers/text/write_internal.h"
+#include "frontend/readers/text/write.h"
 #include "ir/support/json.h"
 
 void json_write_string(FILE *out, const char *text, size_t length)
