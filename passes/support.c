@@ -228,6 +228,25 @@ bool make_casts(struct graph *g, struct node *n, dtype from, dtype to, struct va
     return true;
 }
 
+struct node *node_widen(struct graph *g, struct node *n, dtype from, dtype to)
+{
+    struct value *inputs[OP_OPERANDS_MAX] = {NULL};
+
+    if (!make_casts(g, n, from, to, inputs))
+        return NULL;
+    struct node *wide = node_create(g, n, n->op, n->label, n->input_count, inputs, n->options, &n->args, &g->error);
+    if (!wide)
+        return NULL;
+    for (uint32_t i = 0; i < n->result_count; i++) {
+        struct value *v = make_cast(g, n, n, wide->results[i], n->results[i]->type.type);
+        if (!v)
+            return NULL;
+        value_replace_uses(n->results[i], v);
+    }
+    node_remove(n);
+    return wide;
+}
+
 struct value *make_number(struct graph *g, const struct value *v, double number)
 {
     return v ? graph_add_scalar(g, &(struct tensor_type){.type = v->type.type}, wnnNumber(number)) : NULL;

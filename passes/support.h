@@ -68,6 +68,8 @@ struct value *make_cast(struct graph *g, struct node *before, const struct node 
 /** Casts n's inputs of a type (Undefined: of any) before n, and stores them with those that stay in `inputs`, which has room
  * for all.  Returns false if memory ran out. */
 bool make_casts(struct graph *g, struct node *n, dtype from, dtype to, struct value **inputs);
+/** Makes n of inputs that are cast so, with its results cast back in place of n's.  Returns NULL if memory ran out. */
+struct node *node_widen(struct graph *g, struct node *n, dtype from, dtype to);
 /** Returns a scalar constant of v's type. */
 struct value *make_number(struct graph *g, const struct value *v, double number);
 /** Returns a new operator of two operands, neither of which may be NULL: then it returns NULL. */

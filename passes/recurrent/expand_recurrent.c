@@ -17,28 +17,6 @@
 #include "passes/recurrent/recurrent.h"
 #include "passes/support.h"
 
-/* ---- wider types ---- */
-
-/** Makes n in a wider type, with its results cast back in place of n's.  Returns NULL if memory runs out. */
-static struct node *widen(struct graph *g, struct node *n, dtype type)
-{
-    struct value *inputs[OP_OPERANDS_MAX] = {NULL};
-
-    if (!make_casts(g, n, WNNOperandDataType_Undefined, type, inputs))
-        return NULL;
-    struct node *wide = node_create(g, n, n->op, n->label, n->input_count, inputs, n->options, &n->args, &g->error);
-    if (!wide)
-        return NULL;
-    for (uint32_t i = 0; i < n->result_count; i++) {
-        struct value *v = make_cast(g, n, n, wide->results[i], n->results[i]->type.type);
-        if (!v)
-            return NULL;
-        value_replace_uses(n->results[i], v);
-    }
-    node_remove(n);
-    return wide;
-}
-
 bool recurrent_is_small(const struct node *n, const uint32_t *sizes)
 {
     const uint32_t most = target_facts_everywhere()->contraction.float64_multiplies;
@@ -148,11 +126,11 @@ bool pass_expand_recurrent(struct graph *g, const struct pass_options *o)
         if (n->cluster || n->op == OP_LOOP || !(op_infos[n->op].flags & OPF_RECURRENT))
             continue;
         if (n->results[0]->type.type == WNNOperandDataType_Float16) {
-            recurrent = widen(g, n, WNNOperandDataType_Float32);
+            recurrent = node_widen(g, n, WNNOperandDataType_Undefined, WNNOperandDataType_Float32);
             changed = true;
         }
         if (recurrent && recurrent->results[0]->type.type != DTYPE_FLOAT64 && recurrent_is_small(recurrent, NULL)) {
-            recurrent = widen(g, recurrent, DTYPE_FLOAT64);
+            recurrent = node_widen(g, recurrent, WNNOperandDataType_Undefined, DTYPE_FLOAT64);
             changed = true;
         }
         if (recurrent && (recurrent->inputs[0].value->type.rank == 2 || recurrent->inputs[0].value->type.dims[0] == 1)) {

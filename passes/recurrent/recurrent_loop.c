@@ -56,9 +56,9 @@ static uint32_t add_buffer(struct loop_maker *m, int64_t bytes)
     return m->l->buffer_count++;
 }
 
-static struct loop_bytes bytes_of_buffer(uint32_t buffer, int64_t offset, int64_t bytes)
+static struct loop_bytes bytes_of_buffer(uint32_t buffer, int64_t bytes)
 {
-    return (struct loop_bytes){.kind = LOOP_BUFFER, .buffer = buffer, .offset = offset, .bytes = bytes};
+    return (struct loop_bytes){.kind = LOOP_BUFFER, .buffer = buffer, .bytes = bytes};
 }
 
 static struct tensor_type type_for(const struct loop_maker *m, uint32_t rank, const uint32_t *dims)
@@ -157,7 +157,7 @@ static bool make_projection(struct loop_maker *m, uint32_t d, uint32_t *buffer)
         m->x = import(m, &m->l->before, r->input, 0, 2, dims);
     *buffer = add_buffer(m, bytes);
     return add_output(&m->l->before, project(m, d, &m->l->before, m->x),
-                      (struct loop_operand){.at = bytes_of_buffer(*buffer, 0, bytes)});
+                      (struct loop_operand){.at = bytes_of_buffer(*buffer, bytes)});
 }
 
 /** Gives the step recurrentWeight of direction d: as an operand folded there if it is constant, else made before the loop. */
@@ -176,7 +176,7 @@ static bool make_weights(struct loop_maker *m, uint32_t d, struct recurrent_oper
         struct value *v = recurrent_block(&b, o->rows, place, m->block_width);
         if (v && !constant) {
             const struct tensor_type t = v->type;
-            const struct loop_operand buffer = {.at = bytes_of_buffer(add_buffer(m, bytes), 0, bytes)};
+            const struct loop_operand buffer = {.at = bytes_of_buffer(add_buffer(m, bytes), bytes)};
             v = add_output(made_in, v, buffer) ? add_input(step, &t, buffer) : NULL;
         }
         o->blocks[place] = v;
@@ -217,7 +217,7 @@ static struct loop_operand state_after(struct loop_maker *m, uint32_t d, const s
     }
     if (value_use_count(result))
         return (struct loop_operand){.at = bytes_of_value(result, d * bytes, bytes)};
-    return (struct loop_operand){.at = bytes_of_buffer(add_buffer(m, bytes), 0, bytes)};
+    return (struct loop_operand){.at = bytes_of_buffer(add_buffer(m, bytes), bytes)};
 }
 
 /** Returns the state that a step starts from: the initial one, then what the one before left; returns NULL if memory runs out.
@@ -236,7 +236,7 @@ static struct value *add_state(struct loop_maker *m, uint32_t d, struct loop_ope
     if (initial)
         before.first = bytes_of_value(initial, d * bytes, bytes);
     if (!after.stride) { /* the new state may not be written where the old one is still read */
-        before.at = bytes_of_buffer(add_buffer(m, bytes), 0, bytes);
+        before.at = bytes_of_buffer(add_buffer(m, bytes), bytes);
         lg->copies[lg->copy_count++] = (struct loop_copy){after.at, before.at};
     }
     return add_input(lg, &t, before);
@@ -256,7 +256,7 @@ static struct value *add_projected(struct loop_maker *m, uint32_t d)
         return project(m, d, lg, add_input(lg, &x, moving(r, d, bytes_of_value(r->input, 0, in_bytes), in_bytes)));
     if (!make_projection(m, d, &buffer))
         return NULL;
-    return add_input(lg, &projected, moving(r, d, bytes_of_buffer(buffer, 0, bytes), bytes));
+    return add_input(lg, &projected, moving(r, d, bytes_of_buffer(buffer, bytes), bytes));
 }
 
 static bool make_step(struct loop_maker *m, uint32_t d)

@@ -198,22 +198,6 @@ static struct value *make_quantized(struct graph *g, struct node *n, const struc
 
 /* ---- the pass ---- */
 
-/* Lets a float16 node compute in float32, in which its weights are unpacked.  Returns false after an error in g->error. */
-static bool widen(struct graph *g, struct node *n, struct value *weights)
-{
-    struct value *inputs[OP_OPERANDS_MAX] = {NULL}, *result;
-
-    node_set_input(n, 1, weights);
-    if (!make_casts(g, n, WNNOperandDataType_Float16, WNNOperandDataType_Float32, inputs))
-        return false;
-    result = make_node(g, n, n->op, n, n->input_count, inputs, n->options, &n->args);
-    result = result ? make_cast(g, n, n, result, WNNOperandDataType_Float16) : NULL;
-    if (!result)
-        return false;
-    node_replace(n, result);
-    return true;
-}
-
 /* Quantizes what n multiplies by, and takes that for every other node that multiplies by the same in the same way.  Returns
  * false after an error in g->error. */
 static bool quantize_node(struct graph *g, struct node *n, const struct matrix *m, struct value **kept)
@@ -222,12 +206,10 @@ static bool quantize_node(struct graph *g, struct node *n, const struct matrix *
 
     if (!*weights && !(*weights = make_quantized(g, n, m)))
         return false;
-    if (old->type.type == WNNOperandDataType_Float16) {
-        if (!widen(g, n, *weights))
-            return false;
-    } else {
-        node_set_input(n, 1, *weights);
-    }
+    node_set_input(n, 1, *weights);
+    if (old->type.type == WNNOperandDataType_Float16 && /* weights are unpacked in float32 */
+        !node_widen(g, n, WNNOperandDataType_Float16, WNNOperandDataType_Float32))
+        return false;
     value_drop_constant(old);
     return true;
 }
