@@ -101,8 +101,7 @@ static bool flip_operand(struct graph *g, const struct target *t, struct node *c
         return true;
     }
     node_set_input(contraction, slot, old);
-    while (contraction->prev != mark)
-        node_remove(contraction->prev);
+    nodes_undo(contraction, mark);
     return true;
 }
 

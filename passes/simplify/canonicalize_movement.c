@@ -17,10 +17,10 @@ static struct value *in0(const struct node *n)
 
 /* ---- nothing is moved ---- */
 
-static bool is_all(const uint32_t *list, size_t count, uint32_t wanted)
+static bool all_ones(const uint32_t *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (list[i] != wanted)
+        if (list[i] != 1)
             return false;
     return true;
 }
@@ -80,8 +80,8 @@ static struct value *merge_slices(struct graph *g, struct node *n)
     union op_args args = n->args;
     uint32_t starts[RANK_MAX];
 
-    if (!inner || !is_all(o->strides, o->stridesCount, 1) ||
-        !is_all(NODE_OPTIONS(inner, WNNSliceOptions)->strides, NODE_OPTIONS(inner, WNNSliceOptions)->stridesCount, 1))
+    if (!inner || !all_ones(o->strides, o->stridesCount) ||
+        !all_ones(NODE_OPTIONS(inner, WNNSliceOptions)->strides, NODE_OPTIONS(inner, WNNSliceOptions)->stridesCount))
         return NULL;
     struct value *x = in0(inner);
     for (uint32_t i = 0; i < x->type.rank; i++)
@@ -382,7 +382,7 @@ static struct value *slice_rows(struct graph *g, struct node *n)
     const WNNSliceOptions *o = n->options;
     struct value *inputs[2];
 
-    if (!matmul || !value_only_use(in0(n)) || !is_all(o->strides, o->stridesCount, 1))
+    if (!matmul || !value_only_use(in0(n)) || !all_ones(o->strides, o->stridesCount))
         return NULL;
     uint32_t row = whole->rank - 2;
     for (uint32_t i = 0; i < whole->rank; i++)

@@ -23,16 +23,23 @@
 enum { FOLD_FREE_BYTES = 1 << 12, FOLD_GROWTH = 8 };
 static const double FOLD_WORK = 1 << 30;
 
+/* Adds up what `of` says of the inputs' types and of the results'. */
+static void add_up(const struct node *n, int64_t (*of)(const struct tensor_type *t), double *in, double *out)
+{
+    *in = *out = 0;
+    for (uint32_t i = 0; i < n->result_count; i++)
+        *out += (double)of(&n->results[i]->type);
+    for (uint32_t i = 0; i < n->input_count; i++)
+        if (n->inputs[i].value)
+            *in += (double)of(&n->inputs[i].value->type);
+}
+
 /* Returns the elements that computing n reads, or about so. */
 static double work_of(const struct node *n)
 {
-    double in = 0, out = 0;
+    double in, out;
 
-    for (uint32_t i = 0; i < n->result_count; i++)
-        out += (double)type_elements(&n->results[i]->type);
-    for (uint32_t i = 0; i < n->input_count; i++)
-        if (n->inputs[i].value)
-            in += (double)type_elements(&n->inputs[i].value->type);
+    add_up(n, type_elements, &in, &out);
     /* Every element of a contraction reads a row or a window; recurrent operators multiply, too. */
     if (op_infos[n->op].flags & (OPF_LIBRARY | OPF_RECURRENT))
         return out * in;
@@ -41,14 +48,10 @@ static double work_of(const struct node *n)
 
 static bool worth_folding(const struct node *n)
 {
-    int64_t in = 0, out = 0;
+    double in, out;
 
-    for (uint32_t i = 0; i < n->result_count; i++)
-        out += type_bytes(&n->results[i]->type);
-    for (uint32_t i = 0; i < n->input_count; i++)
-        if (n->inputs[i].value)
-            in += type_bytes(&n->inputs[i].value->type);
-    return (out <= FOLD_FREE_BYTES || out / FOLD_GROWTH <= in) && work_of(n) <= FOLD_WORK;
+    add_up(n, type_bytes, &in, &out);
+    return (out <= FOLD_FREE_BYTES || out <= FOLD_GROWTH * in) && work_of(n) <= FOLD_WORK;
 }
 
 bool node_is_constant(const struct node *n)

@@ -21,11 +21,6 @@
 #include "ir/graph/compact.h"
 #include "passes/weights/compact_weights.h"
 
-static bool takes(const struct target *t, const struct node *n)
-{
-    return library_computes(n, t);
-}
-
 /* Returns a * b + c by matmul, all float32, or NULL if the library takes no such matmul, or if memory runs out. */
 static struct value *gemm_by_matmul(struct graph *g, const struct target *t, struct node *n, struct value *const *inputs)
 {
@@ -38,7 +33,7 @@ static struct value *gemm_by_matmul(struct graph *g, const struct target *t, str
     if (o->bTranspose)
         b = make_transpose(g, n, n, b, swapped);
     v = make_binary(g, n, OP_MATMUL, a, b);
-    if (!v || !takes(t, v->producer))
+    if (!v || !library_computes(v->producer, t))
         return NULL;
     if (o->alpha != 1)
         v = make_binary(g, n, OP_MUL, v, make_number(g, a, o->alpha));
@@ -125,7 +120,7 @@ static struct value *find_form(struct graph *g, const struct target *t, struct n
         return NULL;
     const struct node *casts = n->prev;
     v = half ? make_node(g, n, n->op, n, n->input_count, inputs, n->options, &n->args) : NULL;
-    if (v && takes(t, v->producer))
+    if (v && library_computes(v->producer, t))
         return v;
     nodes_undo(n, casts);
     v = n->op == OP_GEMM && !g->error.status ? gemm_by_matmul(g, t, n, inputs) : NULL;
@@ -161,7 +156,7 @@ bool pass_legalize(struct graph *g, const struct pass_options *o)
         if ((half ? !prefers && !t->device : n->op != OP_GEMM) || (!prefers && !t->takes_node))
             continue;
         /* Library queries are expensive, so they are made only for nodes that another form could help. */
-        if (takes(t, n))
+        if (library_computes(n, t))
             continue;
         struct value *v = find_form(g, t, n);
         if (v && v->type.type != n->results[0]->type.type)

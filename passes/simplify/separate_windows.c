@@ -55,21 +55,28 @@ static bool separate(const struct node *n, struct separation *s)
     return true;
 }
 
+/* Returns the largest elements of windows of so many elements of a row of x. */
+static struct value *pool(struct graph *g, struct node *n, struct value *x, uint32_t window, const uint32_t *padding,
+                          const uint32_t *dilations)
+{
+    WNNPool2dOptions o = *NODE_OPTIONS(n, WNNPool2dOptions);
+
+    o.windowDimensions = (uint32_t[]){1, window};
+    o.padding = padding;
+    o.dilations = dilations;
+    o.outputSizes = NULL;
+    o.outputSizesCount = 0;
+    return make_node(g, n, n->op, n, 1, &x, &o, NULL);
+}
+
 /* Returns the largest elements of the columns, [batch, channels, height, columns]. */
 static struct value *pool_columns(struct graph *g, struct node *n, const struct separation *s)
 {
-    const WNNPool2dOptions *o = n->options;
     struct value *x = n->inputs[0].value;
     const uint32_t *dims = x->type.dims;
-    WNNPool2dOptions columns = *o;
 
-    columns.windowDimensions = (uint32_t[]){1, o->windowDimensions[0]};
-    columns.padding = s->padding;
-    columns.dilations = s->row_dilation;
-    columns.outputSizes = NULL;
-    columns.outputSizesCount = 0;
     x = make_reshape(g, n, n, x, 4, (uint32_t[]){dims[0], dims[1], 1, (uint32_t)(s->rows * s->columns)});
-    x = make_node(g, n, n->op, n, 1, &x, &columns, NULL);
+    x = pool(g, n, x, NODE_OPTIONS(n, WNNPool2dOptions)->windowDimensions[0], s->padding, s->row_dilation);
     return make_reshape(g, n, n, x, 4, (uint32_t[]){dims[0], dims[1], (uint32_t)s->height, (uint32_t)s->columns});
 }
 
@@ -77,14 +84,9 @@ static struct value *pool_columns(struct graph *g, struct node *n, const struct 
 static struct value *pool_rows(struct graph *g, struct node *n, struct value *x)
 {
     const WNNPool2dOptions *o = n->options;
-    WNNPool2dOptions rows = *o;
 
-    rows.windowDimensions = (uint32_t[]){1, o->windowDimensions[1]};
-    rows.padding = (uint32_t[]){0, 0, o->padding[2], o->padding[3]};
-    rows.dilations = (uint32_t[]){1, o->dilations[1]};
-    rows.outputSizes = NULL;
-    rows.outputSizesCount = 0;
-    return make_node(g, n, n->op, n, 1, &x, &rows, NULL);
+    return pool(g, n, x, o->windowDimensions[1], (uint32_t[]){0, 0, o->padding[2], o->padding[3]},
+                (uint32_t[]){1, o->dilations[1]});
 }
 
 bool pass_separate_windows(struct graph *g, const struct pass_options *o)

@@ -50,7 +50,8 @@ struct assigner {
 
 /* ---- 1. bytes ---- */
 
-/* Returns the owner of v's bytes and where v starts in them.  It shortens the way for the next time. */
+/* Returns the owner of v's bytes, and stores where v starts in them unless offset is NULL.  It shortens the way for the next
+ * time. */
 static const struct value *owner_of(struct assigner *p, const struct value *v, int64_t *offset)
 {
     const struct value *owner = v;
@@ -60,7 +61,8 @@ static const struct value *owner_of(struct assigner *p, const struct value *v, i
         total += p->values[owner->index].offset;
         owner = p->values[owner->index].parent;
     }
-    *offset = total;
+    if (offset)
+        *offset = total;
     while (v != owner) {
         struct value_bytes *w = &p->values[v->index];
         int64_t step = w->offset;
@@ -92,8 +94,7 @@ static void resolve_views(struct assigner *p)
         }
         /* This is a concat: pass_finish_clusters saw to it that each input has an owner of its size without other uses. */
         for (uint32_t i = 0; i < n->input_count; i++) {
-            int64_t offset;
-            place(p, owner_of(p, n->inputs[i].value, &offset), n->results[0], at);
+            place(p, owner_of(p, n->inputs[i].value, NULL), n->results[0], at);
             at += type_bytes(&n->inputs[i].value->type);
         }
     }
@@ -128,8 +129,7 @@ static void find_lifetimes(struct assigner *p)
         for (uint32_t i = 0; i < nodes->input_count + nodes->output_count; i++) {
             bool written = i >= nodes->input_count;
             const struct value *v = written ? nodes->outputs[i - nodes->input_count] : nodes->inputs[i];
-            int64_t offset;
-            struct value_bytes *owner = &p->values[owner_of(p, v, &offset)->index];
+            struct value_bytes *owner = &p->values[owner_of(p, v, NULL)->index];
             if (written && owner->first == NONE)
                 owner->first = c->index;
             owner->last = c->index;
@@ -230,8 +230,7 @@ static bool resolve_states(struct assigner *p, struct storage_assignment *out)
     if (!out->copies)
         return error_out_of_memory(&g->error);
     for (uint32_t i = 0; i < g->output_count; i++) {
-        int64_t offset;
-        const struct value *owner = owner_of(p, g->outputs[i].value, &offset);
+        const struct value *owner = owner_of(p, g->outputs[i].value, NULL);
         struct value_bytes *w = &p->values[owner->index];
 
         if (!g->outputs[i].state || state_is_in_place(p, g->outputs[i].state, owner))
@@ -256,9 +255,7 @@ static bool make_blocks(struct assigner *p)
         if (c->kind == CLUSTER_VIEW)
             continue;
         for (uint32_t i = 0; i < p->clusters[c->index].output_count; i++) {
-            const struct value *output = p->clusters[c->index].outputs[i], *owner;
-            int64_t offset;
-            owner = owner_of(p, output, &offset);
+            const struct value *output = p->clusters[c->index].outputs[i], *owner = owner_of(p, output, NULL);
             if (owner_in_arena(p, owner) && p->values[owner->index].block == NONE)
                 give_block(p, c, owner, output);
         }
@@ -270,12 +267,10 @@ static bool make_blocks(struct assigner *p)
 
 static void fill_storage(struct assigner *p, const struct value *v, struct storage *s)
 {
-    int64_t offset;
-    const struct value *owner = owner_of(p, v, &offset);
+    const struct value *owner = owner_of(p, v, &s->offset);
     const struct value_bytes *w = &p->values[owner->index];
 
     s->base = owner;
-    s->offset = offset;
     if (owner->kind == VALUE_INPUT) {
         s->kind = STORAGE_INPUT;
         s->slot = w->output; /* inputs are not outputs: the field holds their slot */
@@ -305,10 +300,8 @@ static bool assign(struct assigner *p, struct storage_assignment *out)
     resolve_views(p);
     for (uint32_t i = 0; i < g->input_count; i++)
         p->values[g->inputs[i]->index].output = i;
-    for (uint32_t i = 0; i < g->output_count; i++) {
-        int64_t offset;
-        p->values[owner_of(p, g->outputs[i].value, &offset)->index].output = i;
-    }
+    for (uint32_t i = 0; i < g->output_count; i++)
+        p->values[owner_of(p, g->outputs[i].value, NULL)->index].output = i;
     find_lifetimes(p);
     if (!resolve_states(p, out) || !make_blocks(p))
         return false;
