@@ -5,7 +5,6 @@
  */
 #include "codegen/count_work.h"
 #include "codegen/llvm/flatten.h"
-#include "codegen/llvm/llvm.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@
 
 #include "ir/support/clock.h"
 #include "ir/support/guard.h"
-#include "ir/support/table.h"
 
 /* LLVM takes about ROOM_BYTES to compile on a few threads.  With less, it would have to be abandoned in the middle. */
 enum { WORKERS_MAX = 8, ROOM_BYTES = 32 << 20 };

@@ -17,7 +17,6 @@
  * whose bodies are small graphs that go through the same table (docs/loops.md).
  */
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "ir/support/suggest.h"

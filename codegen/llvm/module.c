@@ -12,7 +12,6 @@
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Error.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
  * Prints a module of the loop language as LLVM IR, an operation as an instruction or a few.  It decides nothing but what an
  * operation is called.  Slots are on the stack; a pass turns them into registers.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "codegen/llvm/llvm_build.h"

@@ -4,7 +4,6 @@
  */
 #include "codegen/llvm/llvm.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "ir/target/processor.h"

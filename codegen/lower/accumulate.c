@@ -7,8 +7,6 @@
  */
 #include "codegen/lower/accumulate.h"
 
-#include <math.h>
-
 #include "codegen/lower/avx512.h"
 #include "codegen/lower/index.h"
 #include "codegen/lower/operation.h"

@@ -4,8 +4,6 @@
  */
 #include "codegen/lower/expand.h"
 
-#include <stdio.h>
-
 #include "codegen/lower/avx512.h"
 #include "codegen/lower/native.h"
 

@@ -6,7 +6,6 @@
 #include "codegen/lower/guard.h"
 
 #include "codegen/lower/operation.h"
-#include "codegen/lower/index.h"
 
 V guard_and(struct emitter *e, V a, V b)
 {

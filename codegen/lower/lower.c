@@ -37,8 +37,6 @@
  */
 #include "codegen/lower/lower.h"
 
-#include <stdio.h>
-
 #include "codegen/lower/expression.h"
 #include "codegen/lower/induction.h"
 #include "codegen/lower/microkernel.h"

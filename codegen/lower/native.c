@@ -5,9 +5,6 @@
  */
 #include "codegen/lower/native.h"
 
-#include <math.h>
-#include <stdio.h>
-
 #include "codegen/lower/avx512.h"
 
 /* ---- integer division ---- */

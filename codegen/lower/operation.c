@@ -4,8 +4,6 @@
  */
 #include "codegen/lower/operation.h"
 
-#include <math.h>
-
 #include "codegen/lower/expand.h"
 #include "codegen/lower/native.h"
 

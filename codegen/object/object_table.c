@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/object/runtime/code.h"
-
 enum { THREADS_MAX = 1024 }; /* among which a kernel's units may be divided: how many the caller has is known when it runs */
 
 /* How a step calls a kernel. */

@@ -12,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/object/runtime/code.h"
-#include "ir/support/align.h"
-#include "ir/support/array.h"
 #include "webnn/webnn_object.h"
 #include "webnn/webnn_rt.h"
 

@@ -8,8 +8,6 @@
  */
 #include "codegen/opencl/opencl.h"
 
-#include <math.h>
-
 enum { ROWS = GPU_MATRIX_ROWS, COLUMNS = GPU_MATRIX_COLUMNS, STEPS = GPU_MATRIX_STEPS, LAST = COLUMNS - 1 };
 
 /* Rows with a purpose; the others hold small whole numbers. */

@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include "codegen/opencl/internal.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 
 /* ---- text ---- */

@@ -8,7 +8,6 @@
 #include "ir/graph/dims.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "ir/support/text.h"
 #include "runtime/api/runtime.h"

@@ -11,9 +11,6 @@
  */
 #include "frontend/builder/builder.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "ir/graph/dims.h"
 #include "ir/graph/op_draft.h"
 #include "ir/support/struct_size.h"

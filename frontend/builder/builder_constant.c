@@ -10,7 +10,6 @@
 #include "ir/interpret/interpret.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /** Holds a node that a value needs, and what it computed.  The node's scratch leads here. */
 struct step {

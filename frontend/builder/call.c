@@ -7,10 +7,7 @@
 #include "webnn/webnn_draft.h"
 
 #include <ffi.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/builder/builder.h"
 #include "ir/graph/op_draft.h"

@@ -5,8 +5,6 @@
  */
 #include "frontend/builder/builder.h"
 
-#include <string.h>
-
 #include "runtime/api/runtime.h"
 #include "webnn/webnn_draft.h"
 

@@ -5,7 +5,6 @@
  * A loop of the IR takes and gives slices along the first dimension (ir/graph/loop.c).  Other axes get a transpose before the
  * loop or after it, which is computed once.
  */
-#include <string.h>
 
 #include "frontend/builder/builder.h"
 #include "ir/graph/dims.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "frontend/builder/states.h"
 
-#include <string.h>
-
 #include "ir/support/suggest.h"
 #include "ir/support/text.h"
 

@@ -5,9 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/tools/options.h"
 #include "ir/support/array.h"

@@ -7,7 +7,6 @@
  * static folders, since passes and their target are not part of the public API.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/readers/text/weights.h"
 #include "frontend/readers/text/write.h"

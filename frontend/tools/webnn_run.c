@@ -6,9 +6,7 @@
  * other program has them, too.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/readers/ports.h"
 #include "frontend/tools/report/report.h"

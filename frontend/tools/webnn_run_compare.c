@@ -6,8 +6,6 @@
  * where the same one is.  Integers are compared exactly unless a tolerance is given.
  */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "frontend/readers/files/element.h"
 #include "frontend/readers/files/npz.h"

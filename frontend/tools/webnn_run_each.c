@@ -7,12 +7,9 @@
  * its line.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "frontend/readers/batch/batch.h"
 #include "frontend/readers/files/element.h"
 #include "frontend/tools/webnn_run.h"
 #include "ir/support/name_map.h"

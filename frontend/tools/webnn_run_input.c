@@ -4,9 +4,7 @@
  * because their shapes bind its symbolic dimensions; pictures to be resized and raw elements become arrays afterwards, when the
  * model says what it wants.
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "frontend/readers/files/element.h"

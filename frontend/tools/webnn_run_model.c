@@ -3,7 +3,6 @@
  * Reads webnn-run's model with the shapes that the given inputs have, or loads it as it was compiled.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/readers/source.h"
 #include "frontend/readers/files/npz.h"

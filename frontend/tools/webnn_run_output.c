@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Shows webnn-run's outputs: statistics, the largest elements with their labels, files. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/readers/files/element.h"
 #include "frontend/readers/files/npz.h"

@@ -4,8 +4,6 @@
  * a separate thread prints the current step and its seconds.
  */
 #include <pthread.h>
-#include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "frontend/tools/webnn_run.h"

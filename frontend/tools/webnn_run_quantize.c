@@ -4,7 +4,6 @@
  * quantized weights are from that.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "frontend/readers/files/element.h"

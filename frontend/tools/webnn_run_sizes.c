@@ -5,7 +5,6 @@
  * combination.  A compiled graph (--save) has its names.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/readers/source.h"
 #include "frontend/tools/webnn_run.h"

@@ -3,10 +3,8 @@
  * Implements webnn-run --state, which lets an input and the output that it becomes share their memory.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/tools/webnn_run.h"
-#include "frontend/tools/arguments.h"
 #include "ir/support/array.h"
 
 /* Returns the part of name that the star of the pattern stands for, or NULL if the name is none of the pattern's.  Without a

@@ -10,10 +10,8 @@
  * Nothing is written before everything that can fail has been done, and every file appears whole or not at all.
  */
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"
 #include "runtime/api/context.h"
 

@@ -5,11 +5,9 @@
  * what text_is_deceptive escaped.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"
-#include "ir/support/text.h"
 #include "passes/passes.h"
 #include "runtime/api/context.h"
 

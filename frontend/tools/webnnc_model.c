@@ -4,7 +4,6 @@
  * build's checks.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"

@@ -6,7 +6,6 @@
  * program (runtime/program/serialized.h), and only its kernels are code.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Has the table of webnnc's options, and what follows from them.  A test holds the manual page webnnc.1 against the table. */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "frontend/tools/arguments.h"

@@ -8,7 +8,6 @@
  */
 #include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"

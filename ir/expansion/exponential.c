@@ -6,8 +6,6 @@
  */
 #include "ir/expansion/expander.h"
 
-#include <math.h>
-
 /* Returns x within [low, high], infinite ones being no limit; NaN stays. */
 static value clamp(struct expander *e, value x, double low, double high)
 {

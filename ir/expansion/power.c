@@ -6,8 +6,6 @@
  */
 #include "ir/expansion/expander.h"
 
-#include <math.h>
-
 /* This polynomial in s^2 is log2((1 + s) / (1 - s)) / s for |s| <= 0.1716. */
 static const double log2_coefficients[] = {0x1.71547652b82ffp+1, 0x1.ec709dc39c9e3p-1, 0x1.2776c516a9b40p-1,
                                            0x1.a6175676603e2p-2, 0x1.484fac6206182p-2, 0x1.0bb7b44f13c8cp-2,

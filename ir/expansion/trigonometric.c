@@ -7,8 +7,6 @@
  */
 #include "ir/expansion/expander.h"
 
-#include <math.h>
-
 /* These polynomials in r^2 are (sin(r) - r) / r^3 and (cos(r) - 1 + r^2 / 2) / r^4 for |r| <= 0.7855. */
 static const double sin_coefficients[] = {-0x1.555555555223fp-3, 0x1.1111110c875a2p-7, -0x1.a019f939166e0p-13,
                                           0x1.71d76cb0fd3a8p-19, -0x1.a9616cf878bbap-26};

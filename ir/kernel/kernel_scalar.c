@@ -5,7 +5,6 @@
  * Float arithmetic is float32's or float64's own (one rounding); transcendental functions are computed in double and rounded to
  * float32.  Integers wrap; nothing traps.
  */
-#include <math.h>
 
 #include "ir/kernel/kernel.h"
 

@@ -13,8 +13,6 @@
  *   - Addresses: every load and store stays inside its tensor at every point where its guards hold.
  */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "ir/kernel/kernel_internal.h"
 

@@ -5,7 +5,6 @@
 #include "ir/kernel/kernel_internal.h"
 #include "ir/schedule/schedule_gpu_internal.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { INDEX_LIMIT = INT32_MAX /* of what 32-bit index arithmetic may reach */ };

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "ir/schedule/schedule_internal.h"
-#include "ir/support/table.h"
 
 /* ---- tiles ---- */
 

@@ -4,7 +4,6 @@
  * those are, which may be of whole vectors, gathered, or shared by a register tile.  Addresses, guards, and what later phases
  * compute again are left out.
  */
-#include <math.h>
 
 #include "ir/schedule/dependence.h"
 #include "ir/schedule/schedule_internal.h"

@@ -6,8 +6,6 @@
  */
 #include "ir/target/target.h"
 
-#include <stddef.h>
-
 #include "ir/kernel/kernel.h"
 #include "ir/target/prices.h"
 

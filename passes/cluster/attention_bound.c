@@ -8,7 +8,6 @@
  * it is negated, logicalNot.  The rest are comparisons, which say from which key on or up to which one keys count, and
  * conditions that are not understood.
  */
-#include <math.h>
 #include <string.h>
 
 #include "passes/cluster/attention.h"

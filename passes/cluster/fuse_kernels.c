@@ -20,7 +20,6 @@
  * group takes.  Places are numbers with gaps; when a gap is used up, all are numbered again.  A search that becomes long
  * (SEARCH_MAX) is given up and the join with it: declining is always right, and it keeps the pass linear.
  */
-#include <math.h>
 #include <string.h>
 
 #include "ir/graph/compact.h"

@@ -9,9 +9,6 @@
  */
 #include "passes/cluster/winograd.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "ir/graph/constant_pool.h"
 #include "ir/graph/conv.h"
 #include "ir/schedule/schedule.h"

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/support/table.h"
 #include "passes/layout/layout.h"
 
 struct edge {

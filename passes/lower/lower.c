@@ -15,7 +15,6 @@
 
 #include "ir/graph/compact.h"
 #include "ir/schedule/schedule.h"
-#include "ir/support/array.h"
 #include "passes/cluster/fuse_cost.h"
 #include "passes/lower/lower.h"
 

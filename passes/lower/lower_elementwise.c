@@ -5,7 +5,6 @@
  * Inside one operator everything is float32, also for float16 (lower_value rounds its result); the formulas are chosen for
  * accuracy where the specification's text is only mathematics (docs/semantics.md).
  */
-#include <math.h>
 
 #include "passes/lower/lower.h"
 

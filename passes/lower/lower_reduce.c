@@ -6,7 +6,6 @@
  * All reductions of a kernel run over the same REDUCED variables.  A node fits if its own reduced space has as many points; its
  * dimensions are then read off the row-major index.  The result's element must not itself be chosen by a REDUCED variable.
  */
-#include <math.h>
 
 #include "ir/graph/conv.h"
 #include "passes/lower/lower.h"

@@ -5,7 +5,6 @@
  * register tile that unpacks does so again for every few rows, which takes as long as half of their products.
  */
 #include "ir/graph/compact.h"
-#include "ir/target/target.h"
 #include "passes/lower/stages.h"
 
 enum {

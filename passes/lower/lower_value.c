@@ -2,7 +2,6 @@
 /*
  * Evaluates a value at a map: loads at the cluster's boundary, operators inside, each once per map.
  */
-#include <math.h>
 #include <string.h>
 
 #include "passes/lower/lower.h"

@@ -15,7 +15,6 @@
  * the order in which one generated kernel reads them, which also computes the gates (form "blocks").  With more rows, and where
  * the hidden size is not a multiple of a block, the library multiplies.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "ir/schedule/schedule.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Gives clamp, relu, and min and max with a number one form, and merges those that follow each other. */
-#include <math.h>
 
 #include "passes/simplify/canonicalize.h"
 

@@ -3,7 +3,6 @@
  * Canonicalises operators that move elements.  All rules are exact because no element is computed: each says only that the same
  * elements are in the same places.  Exceptions say so (casts, padding into a convolution, rows of products).
  */
-#include <math.h>
 #include <string.h>
 
 #include "ir/graph/compact.h"

@@ -14,7 +14,6 @@
 #include "ir/graph/constant_pool.h"
 #include "ir/graph/conv.h"
 #include "ir/schedule/contraction.h"
-#include "ir/target/target.h"
 
 enum { BYTE_MIDDLE = 128 /* what unsigned bytes are more than signed ones */ };
 

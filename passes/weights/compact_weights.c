@@ -22,11 +22,9 @@
  */
 #include "passes/weights/compact_weights.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "ir/graph/compact.h"
-#include "ir/target/target.h"
 #include "passes/weights/byte_operands.h"
 #include "passes/weights/compact_layout.h"
 

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "ir/support/table.h"
 #include "passes/support.h"
 
 static uint64_t cluster_hash(const struct cluster_nodes *c)

@@ -15,7 +15,6 @@
 #include "ir/graph/dims.h"
 #include "ir/graph/op_draft.h"
 #include "ir/interpret/at_sizes.h"
-#include "ir/support/array.h"
 #include "ir/support/checked.h"
 #include "passes/recurrent/recurrent.h"
 #include "runtime/compile/matching.h"

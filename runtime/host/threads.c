@@ -10,7 +10,6 @@
 #include "ir/support/environment.h"
 #include "runtime/host/float_mode.h"
 #include "runtime/host/team.h"
-#include "runtime/host/libgomp.h"
 #include "runtime/host/openmp.h"
 
 /* This is what libgomp reads from the environment and from the program. */
