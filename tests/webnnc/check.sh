@@ -481,7 +481,7 @@ check_levels() {
     done
 }
 
-# Objects that take sizes: one code, weights once, in the object and in a file, and the library's bits at every size.
+# Objects that take sizes: one code, weights once, in the object and in a file, and the library's results at every size.
 check_sizes() {
     local apart isa=baseline cpu=x86-64 decoder=$shared/bench/decoder_tiny/decoder_tiny_q4.onnx check=$build/bin/test-webnnc-sizes
     grep -qw avx2 /proc/cpuinfo && isa=avx2 cpu=x86-64,x86-64-v3
