@@ -221,7 +221,7 @@ struct schedule {
     int64_t units; /* independent pieces of work */
     struct kernel_cost cost;
 
-    struct schedule **stages; /* of a kernel of stages, which uses only scratch_bytes and units of the above */
+    struct schedule **stages; /* of a kernel of stages, and NULL; it uses only scratch_bytes and units of the above */
     struct knumbers numbers;  /* schedule_list_numbers */
 };
 

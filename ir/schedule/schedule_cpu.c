@@ -483,7 +483,7 @@ static bool schedule_stages(struct schedule *s, const struct target *t)
     const struct kernel *k = s->kernel;
     int64_t own = 0;
 
-    s->stages = arena_array(&s->arena, k->stage_count, sizeof *s->stages);
+    s->stages = arena_array(&s->arena, k->stage_count + 1, sizeof *s->stages);
     if (!s->stages)
         return false;
     for (uint32_t i = 0; i < k->stage_count; i++) {
@@ -546,8 +546,8 @@ void schedule_free(struct schedule *s)
 {
     if (!s)
         return;
-    for (uint32_t i = 0; s->stages && i < s->kernel->stage_count; i++)
-        schedule_free(s->stages[i]);
+    for (struct schedule **stage = s->stages; stage && *stage; stage++) /* the kernel may be gone */
+        schedule_free(*stage);
     arena_free(&s->arena);
     free(s);
 }
