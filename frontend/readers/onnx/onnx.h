@@ -202,7 +202,7 @@ const Onnx__GraphProto *onnx_graph(struct onnx_node *n, const char *name);
 /** Notes that an attribute, if present, means nothing here. */
 void onnx_ignore(struct onnx_node *n, const char *name);
 
-/* ---- sizes (size.c) ----
+/* ---- sizes (support.c) ----
  * What does not fit refuses the node with a message that has `what` and the numbers.  The result is then within bounds, but
  * means nothing. */
 /** Returns a + b of any 64-bit numbers. */
