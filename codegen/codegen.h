@@ -35,7 +35,7 @@ void codegen_free(struct codegen *c);
 bool codegen_is_abandoned(struct codegen *c);
 
 /** Compiles kernels: each distinct structure once, and structures that were compiled earlier not at all.  functions[i] then
- * runs the kernel of schedules[i] with the parameters of its numbers.  *kernels keeps the code alive until the caller
+ * runs the kernel of schedules[i] with its numbers as parameters.  *kernels keeps the code alive until the caller
  * frees it.  Returns false after an error in *e, and nothing is kept. */
 bool codegen_compile(struct codegen *c, uint32_t count, struct schedule *const *schedules, struct codegen_kernels **kernels,
                      kernel_function *functions, struct error *e);

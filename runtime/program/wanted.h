@@ -12,7 +12,7 @@
 #include "runtime/program/invocation.h"
 
 /**
- * Returns, by step, whether a run with these outputs skips it, or NULL if all run: on a device, whose
- * recordings are of whole runs, and where memory runs out.  The result for the last choice of outputs is cached.
+ * Returns, by step, whether a run with these outputs skips it, or NULL if all run: on a device, and where memory runs out.  The
+ * result for the last choice of outputs is cached.
  */
 const bool *wanted_skips(struct invocation *i, const struct engine_binding *outputs);
