@@ -160,6 +160,9 @@ bool names_create(struct compilation *c);
 void names_free(struct compilation *c);
 /** Makes the header's text, which the caller frees.  Returns false if memory runs out. */
 bool header_create(const struct compilation *c, char **text, size_t *length);
+/** Prints the body, in C and JavaScript, of a function that stores the shape of an input or output: shape[d] of port, an index
+ * into both, at sizes[k]. */
+void shapes_print(FILE *out, const struct compilation *c);
 
 /* ---- webnnc_object.c ---- */
 

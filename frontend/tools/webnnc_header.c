@@ -190,8 +190,14 @@ static void print_name(FILE *out, const char *name, size_t length)
     }
 }
 
+/* Returns the names of sizes in C. */
+static char *const *size_names(const struct compilation *c)
+{
+    return c->port_names + port_count(c);
+}
+
 /* Prints what stands for a name: an argument of functions, a number, or a sum of these. */
-static void print_size(FILE *out, const struct compilation *c, size_t i)
+static void print_size(FILE *out, const struct compilation *c, char *const *names, size_t i)
 {
     const struct argument_pair *given = &c->options->sizes.items[i];
     const struct model_options *m = &c->options->model;
@@ -204,7 +210,7 @@ static void print_size(FILE *out, const struct compilation *c, size_t i)
         fputs(at != from ? " + " : sum ? "(" : "", out);
         for (uint32_t k = 0; k < c->size_count; k++)
             if (text_is(c->sizes[k].name, at, length))
-                fputs(c->port_names[port_count(c) + k], out);
+                fputs(names[k], out);
         for (size_t k = 0; k < m->dim_count; k++)
             if (text_is(m->dims[k].name, at, length))
                 fprintf(out, "%u", m->dims[k].size);
@@ -215,7 +221,7 @@ static void print_size(FILE *out, const struct compilation *c, size_t i)
 
 /* Prints a dimension of an input or output, a number or a multiple of a size.  Returns false, and prints nothing, if it is
  * neither. */
-static bool print_dimension(FILE *out, const struct compilation *c, uint32_t word)
+static bool print_dimension(FILE *out, const struct compilation *c, char *const *names, uint32_t word)
 {
     const struct object_class *rows = c->parts.ports.classes;
     const int64_t *sizes = object_column(rows, rows->column_of[word]);
@@ -232,7 +238,7 @@ static bool print_dimension(FILE *out, const struct compilation *c, uint32_t wor
             continue;
         if (times != 1)
             fprintf(out, "%lld * ", (long long)times);
-        print_size(out, c, i);
+        print_size(out, c, names, i);
         return true;
     }
     return false;
@@ -248,7 +254,7 @@ static void print_port(FILE *out, const struct compilation *c, uint32_t i)
         fputs(d ? " x " : " [", out);
         if (p.type.dims[d])
             fprintf(out, "%u", p.type.dims[d]);
-        else if (!print_dimension(out, c, p.word + 1 + d))
+        else if (!print_dimension(out, c, size_names(c), p.word + 1 + d))
             fputc('?', out);
     }
     fputs(p.type.rank ? "]" : " (a scalar)", out);
@@ -264,7 +270,7 @@ static void print_port(FILE *out, const struct compilation *c, uint32_t i)
 static const char *print_size_arguments(FILE *out, const struct compilation *c, const char *separator)
 {
     for (uint32_t i = 0; i < c->size_count; i++, separator = ", ")
-        fprintf(out, "%suint32_t %s", separator, c->port_names[port_count(c) + i]);
+        fprintf(out, "%suint32_t %s", separator, size_names(c)[i]);
     return separator;
 }
 
@@ -292,7 +298,7 @@ static void print_condition(FILE *out, const struct compilation *c)
 {
     for (uint32_t k = 0; k < c->size_count; k++) {
         const struct object_size *s = &c->sizes[k];
-        const char *name = c->port_names[port_count(c) + k];
+        const char *name = size_names(c)[k];
 
         fputs(k ? " && (" : "(", out);
         for (uint32_t v = 0, first = 0; v < s->count; v++) {
@@ -305,34 +311,69 @@ static void print_condition(FILE *out, const struct compilation *c)
     }
 }
 
+/* Prints what to do with the value that a word of the ports has at each combination of sizes. */
+static void print_cases(FILE *out, const struct compilation *c, char *const *names, uint32_t word, const char *what)
+{
+    const struct object_class *rows = c->parts.ports.classes;
+
+    for (uint32_t r = rows->row_count; r-- > 0;) {
+        for (uint32_t k = 0; k < c->size_count; k++)
+            fprintf(out, "%s%s == %u", k ? " && " : "    if (", names[k],
+                    object_size_at(c->sizes, c->size_count, k, rows->variants[r]));
+        fprintf(out, ")\n        %s %lld;\n", what, (long long)object_column(rows, rows->column_of[word])[r]);
+    }
+}
+
 /* Prints a function that returns the elements of an input or output at the sizes of the object, and 0 at others: their product
  * where dimensions are multiples of sizes, else what they are at each combination. */
 static void print_elements(FILE *out, const struct compilation *c, const struct port *p)
 {
-    const struct object_class *rows = c->parts.ports.classes;
     char *product = NULL;
     size_t length;
     FILE *f = open_memstream(&product, &length);
     bool known = f != NULL;
 
     for (uint32_t d = 0; known && d < p->type.rank; d++)
-        known = fputs(" * ", f) >= 0 && print_dimension(f, c, p->word + 1 + d);
+        known = fputs(" * ", f) >= 0 && print_dimension(f, c, size_names(c), p->word + 1 + d);
     if (f)
         fclose(f);
     fprintf(out, "static inline size_t %s_%s_elements(", c->prefix, p->identifier);
     print_size_arguments(out, c, "");
     fputs(")\n{\n", out);
-    for (uint32_t r = known ? 0 : rows->row_count; r-- > 0;) {
-        for (uint32_t k = 0; k < c->size_count; k++)
-            fprintf(out, "%s%s == %uu", k ? " && " : "    if (", c->port_names[port_count(c) + k],
-                    object_size_at(c->sizes, c->size_count, k, rows->variants[r]));
-        fprintf(out, ")\n        return %lld;\n", (long long)object_column(rows, rows->column_of[p->word])[r]);
-    }
+    if (!known)
+        print_cases(out, c, size_names(c), p->word, "return");
     fputs("    return ", out);
     if (known)
         print_condition(out, c);
     fprintf(out, known ? " ? (size_t)1%s : 0;\n}\n" : "0;\n}\n", product);
     free(product);
+}
+
+void shapes_print(FILE *out, const struct compilation *c)
+{
+    static char *const names[OBJECT_SIZES_MAX] = {"sizes[0]",  "sizes[1]",  "sizes[2]",  "sizes[3]", "sizes[4]",  "sizes[5]",
+                                                  "sizes[6]",  "sizes[7]",  "sizes[8]",  "sizes[9]", "sizes[10]", "sizes[11]",
+                                                  "sizes[12]", "sizes[13]", "sizes[14]", "sizes[15]"};
+    char dimension[32];
+
+    fputs("    switch (port) {\n", out);
+    for (uint32_t i = 0; i < port_count(c); i++) {
+        const struct port p = port_at(c, i);
+
+        fprintf(out, "    case %u:\n", i);
+        for (uint32_t d = 0; d < p.type.rank; d++) {
+            snprintf(dimension, sizeof dimension, "shape[%u] =", d);
+            fprintf(out, "    %s ", dimension);
+            if (p.type.dims[d])
+                fprintf(out, "%u", p.type.dims[d]);
+            const bool known = p.type.dims[d] || print_dimension(out, c, names, p.word + 1 + d);
+            fputs(known ? ";\n" : "0;\n", out);
+            if (!known)
+                print_cases(out, c, names, p.word + 1 + d, dimension);
+        }
+        fputs("    break;\n", out);
+    }
+    fputs("    }\n", out);
 }
 
 static void print_sizes(FILE *out, const struct compilation *c)

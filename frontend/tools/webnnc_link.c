@@ -99,26 +99,42 @@ static bool write_intermediate(const char *path, const void *data, size_t length
     return new_file_write(path, 0, data, length, &why) || complain("cannot write %s: %s", PATH_SHOWN(path), strerror(why));
 }
 
-/* Writes int model_call(model, workspace, inputs, outputs), which calls the natural prototype with arguments from arrays. */
+/* Writes the object's description, int model_call(model, workspace, sizes, inputs, outputs), which calls the natural prototype
+ * with arguments from arrays, and model_shape. */
 static bool write_glue(const struct compilation *c, const char *path, const char *header)
 {
+    const char *p = c->prefix;
     char *text = NULL;
-    bool ok = text_append(&text,
-                          "#include \"%s\"\n#include \"webnn_object.h\"\n"
-                          "extern const struct webnn_object *const model_description;\n"
-                          "const struct webnn_object *const model_description = &%s_object;\n"
-                          "int model_call(void *model, void *workspace, void *const *inputs, void *const *outputs);\n"
-                          "int model_call(void *model, void *workspace, void *const *inputs, void *const *outputs)\n{\n"
-                          "    (void)model;\n    (void)workspace;\n    (void)inputs;\n",
-                          strrchr(header, '/') + 1, c->prefix);
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
 
-    ok = ok && (c->with_library ? text_append(&text, "    return %s_run((%s_model *)model", c->prefix, c->prefix)
-                                : text_append(&text, "    return %s_run_with(workspace, NULL", c->prefix));
-    for (uint32_t i = 0; ok && i < port_count(c); i++)
-        ok = i < c->graph->input_count ? text_append(&text, ", inputs[%u]", i)
-                                       : text_append(&text, ", outputs[%u]", i - c->graph->input_count);
-    ok = (ok && text_append(&text, ");\n}\n")) || complain("out of memory");
-    ok = ok && write_intermediate(path, text, strlen(text));
+    if (!out)
+        return complain("out of memory");
+    fprintf(
+        out,
+        "#include \"%s\"\n#include \"webnn_object.h\"\n"
+        "extern const struct webnn_object *const model_description;\n"
+        "const struct webnn_object *const model_description = &%s_object;\n"
+        "int model_call(void *model, void *workspace, const uint32_t *sizes, void *const *inputs, void *const *outputs);\n"
+        "void model_shape(const uint32_t *, uint32_t, uint32_t *);\n"
+        "int model_call(void *model, void *workspace, const uint32_t *sizes, void *const *inputs, void *const *outputs)\n{\n"
+        "    (void)model;\n    (void)workspace;\n    (void)sizes;\n    (void)inputs;\n    return %s_run",
+        strrchr(header, '/') + 1, p, p);
+    if (c->with_library)
+        fprintf(out, "((%s_model *)model", p);
+    else
+        fputs("_with(workspace, NULL", out);
+    for (uint32_t i = 0; i < c->size_count; i++)
+        fprintf(out, ", sizes[%u]", i);
+    for (uint32_t i = 0; i < port_count(c); i++)
+        fprintf(out, i < c->graph->input_count ? ", inputs[%u]" : ", outputs[%u]",
+                i - (i < c->graph->input_count ? 0 : c->graph->input_count));
+    fputs(");\n}\n\nvoid model_shape(const uint32_t *sizes, uint32_t port, uint32_t *shape);\n"
+          "void model_shape(const uint32_t *sizes, uint32_t port, uint32_t *shape)\n{\n",
+          out);
+    shapes_print(out, c);
+    fputs("}\n", out);
+    bool ok = (!fclose(out) || complain("out of memory")) && write_intermediate(path, text, length);
     free(text);
     return ok;
 }

@@ -196,10 +196,8 @@ static bool check(struct options *o)
         return complain("--emit wasm makes modules for wasm32, not for %s", NAME_SHOWN(o->triple));
     if (!makes_code(o->emit) && (o->header || o->weights))
         return complain("--%s goes with code, not with --emit %s", o->header ? "header" : "weights", kinds[o->emit]);
-    if (o->sizes.count && (!makes_code(o->emit) || o->emit == EMIT_EXE || o->emit == EMIT_WASM))
-        return complain("--dim: objects and shared objects have functions that take sizes, with --emit %s each dimension has "
-                        "one (--dim NAME=N)",
-                        kinds[o->emit]);
+    if (o->sizes.count && !makes_code(o->emit))
+        return complain("--dim: code takes sizes, with --emit %s each dimension has one (--dim NAME=N)", kinds[o->emit]);
     if (o->sizes.count && o->library == LIBRARY_ONEDNN)
         return complain("--dim: sizes that functions take go with --library none: oneDNN's primitives are made for one size");
     if (o->library == LIBRARY_ONEDNN && o->triple && !makes_code(o->emit) && o->emit != EMIT_DOT)

@@ -73,10 +73,28 @@ static void print_list(FILE *out, const struct compilation *c, const char *name,
         print_key(out, p.name, p.length);
         fprintf(out, ", dataType: \"%s\", shape: [", dtype_name(p.type.type));
         for (uint32_t d = 0; d < p.type.rank; d++)
-            fprintf(out, "%s%u", d ? ", " : "", p.type.dims[d]);
+            fprintf(out, p.type.dims[d] ? "%s%u" : "%snull", d ? ", " : "", p.type.dims[d]);
         fputs("] },\n", out);
     }
     fputs("    ],\n", out);
+}
+
+/* Prints the sizes that functions take, and what shapes are at these. */
+static void print_sizes(FILE *out, const struct compilation *c)
+{
+    fputs("    sizes: [", out);
+    for (uint32_t k = 0; k < c->size_count; k++) {
+        fputs("\n        { name: ", out);
+        print_key(out, c->sizes[k].name, strlen(c->sizes[k].name));
+        fputs(", values: [", out);
+        for (uint32_t i = 0; i < c->sizes[k].count; i++)
+            fprintf(out, "%s%u", i ? ", " : "", c->sizes[k].values[i]);
+        fputs("] },", out);
+    }
+    fputs(c->size_count ? "\n    ],\n" : "],\n", out);
+    fputs("    storeShape(sizes, port, shape) {\n", out);
+    shapes_print(out, c);
+    fputs("    },\n", out);
 }
 
 /* Prints the address of a file that lies next to the script. */
@@ -98,8 +116,14 @@ static void print_head(FILE *out, const struct compilation *c)
     const struct graph *g = c->graph;
 
     fprintf(out, "// Loads %s, a neural network that webnnc compiled, in Node.js and in browsers:\n//\n", NAME_SHOWN(file));
-    fputs("//     const network = await load();\n"
-          "//     const outputs = network.run(inputs);\n//\n"
+    fputs("//     const network = await load(", out);
+    for (uint32_t k = 0; k < c->size_count; k++) {
+        fputs(k ? ", " : "{ sizes: { ", out);
+        print_key(out, c->sizes[k].name, strlen(c->sizes[k].name));
+        fprintf(out, ": %u", c->sizes[k].values[0]);
+    }
+    fputs(c->size_count ? " } });\n" : ");\n", out);
+    fputs("//     const outputs = network.run(inputs);\n//\n"
           "// Arrays are dense and row-major; a Uint16Array of a float16 tensor has its bits.\n\n/**\n",
           out);
     print_typedef(out, c, "Inputs", 0, g->input_count);
@@ -109,6 +133,7 @@ static void print_head(FILE *out, const struct compilation *c)
     fprintf(out, ",\n    features: \"%s\",\n", compilation_target(c)->features);
     print_list(out, c, "inputs", 0, g->input_count);
     print_list(out, c, "outputs", g->input_count, g->output_count);
+    print_sizes(out, c);
     fputs("    statuses: [\n", out);
     for (int i = WEBNN_OBJECT_OK; i <= WEBNN_OBJECT_BAD_SIZE; i++)
         fprintf(out, "        \"%s\",\n", webnn_object_status_text(i));

@@ -503,7 +503,15 @@ check_sizes() {
     fi
     passes "$webnnc" "$shapes" -o any.o --dim batch=?
     refuses 2 "oneDNN's primitives are made for one size" "$webnnc" "$shapes" -o x.o --dim batch=1,2 --library onednn
-    refuses 2 "with --emit exe each dimension has one" "$webnnc" "$shapes" -o x --dim batch=1,2
+    refuses 2 "with --emit dot each dimension has one" "$webnnc" "$shapes" -o x.dot --dim batch=1,2
+    passes "$webnnc" "$shapes" -o sized --cc "$cc" --dim batch=1,3..20
+    passes ./sized --input image="$shapes/moon.npy" --compare probabilities="$shapes/moon_probabilities.npy"
+    passes ./sized --dim batch=20 --output probabilities=twenty.npy
+    grep -q 'probabilities: float32\[20, 8\]' out.txt || fail "$(cat out.txt)"
+    refuses 1 "several sizes fit" ./sized
+    refuses 1 "it is not compiled for these sizes" ./sized --dim batch=2
+    refuses 1 "it is not compiled for these sizes" ./sized --dim batch=3 --input image="$shapes/moon.npy"
+    refuses 2 "no such size: other=3" ./sized --dim other=3
     refuses 1 "sizes that functions take ascend, from 1" "$webnnc" "$shapes" -o x.o --dim batch=2,2
     refuses 1 "batch=2147483647: " "$webnnc" "$shapes" -o x.o --library none --dim batch=1,2147483647
     refuses 1 "it takes a number, or up to 16384" "$webnnc" "$shapes" -o x.o --dim batch=1,x
@@ -666,6 +674,8 @@ check_wasm() {
     passes "$webnnc" extremes.webnn -o extremes.wasm
     passes node "$source/tests/webnnc/wasm_types.mjs"
     [ -s err.txt ] && cat err.txt
+    passes "$webnnc" "$shapes" -o sized.wasm --dim batch=1..3
+    passes node "$source/tests/webnnc/wasm_sizes.mjs"
     # A name of a file that means something in a URL, and the linker of somebody's own.
     printf '#!/bin/sh\nexec wasm-ld-19 "$@"\n' >linker
     chmod +x linker

@@ -8,6 +8,7 @@
  *
  *   model_description    is the object's description
  *   model_call           calls its run function with arguments from arrays
+ *   model_shape          stores a tensor's shape at sizes of the object
  */
 #include <math.h>
 #include <stdint.h>
@@ -18,17 +19,20 @@
 
 #include "webnn_object.h"
 
-/* webnnc writes these two, for the model at hand. */
+/* webnnc writes these, for the model at hand. */
 extern const struct webnn_object *const model_description;
-int model_call(void *model, void *workspace, void *const *inputs, void *const *outputs);
+int model_call(void *model, void *workspace, const uint32_t *sizes, void *const *inputs, void *const *outputs);
+void model_shape(const uint32_t *sizes, uint32_t port, uint32_t *shape);
 
 #define object model_description
 
-enum { FIRST_ELEMENTS = 6 };
+enum { FIRST_ELEMENTS = 6, RANK_MAX = 12 };
 
 struct tensor {
-    const struct webnn_object_tensor *type;
-    const char *file, *expected; /* where from or to, and what to compare with */
+    struct webnn_object_tensor type[1];        /* the object's, with the shape at the sizes */
+    uint32_t shape[RANK_MAX], found[RANK_MAX]; /* found: the array's */
+    int found_rank;                            /* -1: not known */
+    const char *file, *expected;               /* where from or to, and what to compare with */
     void *data;
 };
 
@@ -37,7 +41,9 @@ static double absolute = -1, relative = -1; /* negative: not given */
 static unsigned repeat = 1;
 static int quiet;
 static void *model, *workspace, **arguments;
-static uint32_t count; /* of tensors */
+static const struct webnn_object_size *sizes; /* that the object takes */
+static uint32_t size_count, *chosen;          /* and their values; 0: not given */
+static uint32_t count;                        /* of tensors */
 
 /* Names come from the model: bytes that are not printable ASCII are printed as \xHH, so that no name deceives a terminal. */
 static void print_name(FILE *out, const char *name)
@@ -134,34 +140,45 @@ static char *read_file(const char *path, size_t *length)
     return data;
 }
 
-/* Returns where the data of an .npy file begins, or 0 if it is none, or not of this type. */
-static size_t npy_data(const struct webnn_object_tensor *t, const char *bytes, size_t length)
+/* Returns the header of an .npy file, for free(), and sets *start to where its data begin; NULL if it is none. */
+static char *npy_header(const char *bytes, size_t length, size_t *start)
 {
     const unsigned char *u = (const unsigned char *)bytes;
-    size_t header = 0, start = 10;
+    size_t header = 0;
 
+    *start = 10;
     if (length < 10 || memcmp(bytes, "\x93NUMPY", 6))
-        return 0;
+        return NULL;
     header = u[8] | (size_t)u[9] << 8;
     if (u[6] >= 2) {
         if (length < 12)
-            return 0;
+            return NULL;
         header |= (size_t)u[10] << 16 | (size_t)u[11] << 24;
-        start = 12;
+        *start = 12;
     }
-    if (header > length - start)
-        return 0;
-    char *text = malloc(header + 1);
+    char *text = header <= length - *start ? malloc(header + 1) : NULL;
+    if (!text)
+        return NULL;
+    memcpy(text, bytes + *start, header);
+    text[header] = '\0';
+    *start += header;
+    return text;
+}
+
+/* Returns where the data of an .npy file begins, or 0 if it is none, or not of this type. */
+static size_t npy_data(const struct webnn_object_tensor *t, const char *bytes, size_t length)
+{
+    size_t start;
+    char *text = npy_header(bytes, length, &start);
+
     if (!text)
         return 0;
-    memcpy(text, bytes + start, header);
-    text[header] = '\0';
     const char *descr = strstr(text, "'descr'"), *order = strstr(text, "'fortran_order': True");
     const char *found = descr ? strchr(descr + 7, '\'') : NULL;
     int same = found && !order &&
                (!strncmp(found + 1, types[t->type].npy, 3) || (t->type == WEBNN_OBJECT_UINT8 && !strncmp(found + 1, "|b1", 3)));
     free(text);
-    return same ? start + header : 0;
+    return same ? start : 0;
 }
 
 /* Returns an .npy file's data, or a raw file's, of exactly the tensor's size.  Returns NULL after saying why. */
@@ -229,7 +246,7 @@ static void print_shape(const struct webnn_object_tensor *t)
 {
     printf("%s[", types[t->type].name);
     for (uint32_t d = 0; d < t->rank; d++)
-        printf("%s%u", d ? ", " : "", (unsigned)t->shape[d]);
+        printf(t->shape[d] ? "%s%u" : "%s?", d ? ", " : "", (unsigned)t->shape[d]);
     printf("]");
 }
 
@@ -291,6 +308,87 @@ static int compare(const struct tensor *t)
     return wrong ? 1 : 0;
 }
 
+/* ---- sizes ---- */
+
+/* Finds the shape of a tensor's array, if that is an .npy file. */
+static void find_shape(struct tensor *t)
+{
+    static const char key[] = "'shape': (";
+    size_t length, start;
+    char *bytes = read_file(t->file, &length), *text = bytes ? npy_header(bytes, length, &start) : NULL;
+    char *at = text ? strstr(text, key) : NULL;
+
+    if (at) {
+        at += strlen(key);
+        for (t->found_rank = 0; t->found_rank < RANK_MAX && *at >= '0' && *at <= '9'; at += strspn(at, ", "))
+            t->found[t->found_rank++] = (uint32_t)strtoul(at, &at, 10);
+    }
+    free(text);
+    free(bytes);
+}
+
+static void print_sizes(FILE *out)
+{
+    for (uint32_t k = 0; k < size_count; k++) {
+        fprintf(out, "  --dim ");
+        print_name(out, sizes[k].name);
+        fprintf(out, "=N: %u numbers from %u to %u\n", (unsigned)sizes[k].count, (unsigned)sizes[k].values[0],
+                (unsigned)sizes[k].values[sizes[k].count - 1]);
+    }
+}
+
+/* Returns whether sizes are those that options give, and arrays have their shapes. */
+static int fits(const uint32_t *tried)
+{
+    for (uint32_t k = 0; k < size_count; k++)
+        if (chosen[k] && chosen[k] != tried[k])
+            return 0;
+    for (struct tensor *t = tensors; t < outputs; t++) {
+        model_shape(tried, (uint32_t)(t - tensors), t->shape);
+        if (t->found_rank >= 0 &&
+            ((uint32_t)t->found_rank != t->type->rank || memcmp(t->found, t->shape, t->type->rank * sizeof *t->shape) != 0))
+            return 0;
+    }
+    return 1;
+}
+
+/* Chooses the sizes that fit, of all combinations, and finds what tensors are at these. */
+static int choose_sizes(void)
+{
+    uint32_t *tried = calloc(2 * size_count + 1u, sizeof *tried), found = 0;
+    uint64_t combinations = 1;
+
+    if (!tried)
+        return fail("out of memory", NULL);
+    for (struct tensor *t = tensors; size_count && t < outputs; t++)
+        if (t->file)
+            find_shape(t);
+    for (uint32_t k = 0; k < size_count; k++)
+        combinations *= sizes[k].count;
+    for (uint64_t i = 0; i < combinations && found < 2; i++) {
+        uint64_t rest = i;
+        for (uint32_t k = 0; k < size_count; rest /= sizes[k++].count)
+            tried[k] = sizes[k].values[rest % sizes[k].count];
+        if (fits(tried) && !found++)
+            memcpy(tried + size_count, tried, size_count * sizeof *tried);
+    }
+    memcpy(chosen, tried + size_count, size_count * sizeof *tried);
+    free(tried);
+    if (found != 1) {
+        fail(found ? "several sizes fit: say which" : "it is not compiled for these sizes, but for", NULL);
+        print_sizes(stderr);
+        return 1;
+    }
+    for (struct tensor *t = tensors; t < tensors + count; t++) {
+        model_shape(chosen, (uint32_t)(t - tensors), t->shape);
+        t->type->shape = t->shape;
+        t->type->bytes = types[t->type->type].size;
+        for (uint32_t d = 0; d < t->type->rank; d++)
+            t->type->bytes *= t->shape[d];
+    }
+    return 0;
+}
+
 /* ---- running ---- */
 
 static int start(const char *weights)
@@ -311,7 +409,7 @@ static int start(const char *weights)
 
 static int run(void)
 {
-    return model_call(model, workspace, arguments, arguments + object->input_count);
+    return model_call(model, workspace, chosen, arguments, arguments + object->input_count);
 }
 
 static int explain(int status)
@@ -355,10 +453,10 @@ static int run_all(void)
 static void usage(void)
 {
     printf("usage: PROGRAM [--input NAME=FILE ...] [--output NAME=FILE.npy ...] [--compare NAME=FILE ...]\n"
-           "               [--atol A] [--rtol R] [--repeat N] [--weights FILE] [--quiet]\n\n"
+           "               [--atol A] [--rtol R] [--repeat N] [--weights FILE] [--quiet]%s\n\n"
            "Runs %s, compiled by %s for %s.\n"
            "Files of inputs: .npy or raw elements; inputs that are not given are zeros.\n\n",
-           object->prefix, object->producer, object->target);
+           size_count ? " [--dim NAME=N ...]" : "", object->prefix, object->producer, object->target);
     for (const struct tensor *t = tensors; t < tensors + count; t++) {
         printf(t < outputs ? "  input  " : "  output ");
         print_name(stdout, t->type->name);
@@ -366,6 +464,9 @@ static void usage(void)
         print_shape(t->type);
         printf("\n");
     }
+    if (size_count)
+        printf("\nSizes, as far as the shapes of .npy files leave them open:\n");
+    print_sizes(stdout);
 }
 
 /* Finds the tensor from `first` to `end` that NAME=FILE names, and stores the file, or with `expected` what to compare with. */
@@ -389,10 +490,28 @@ static int number(const char *text, double *value)
     return end != text && !*end && *value >= 0 ? 0 : fail("not a number:", text);
 }
 
+/* Takes NAME=N for a size. */
+static int take_size(const char *text)
+{
+    for (uint32_t k = 0; k < size_count; k++) {
+        size_t n = strlen(sizes[k].name);
+        double value;
+        if (strncmp(sizes[k].name, text, n) || text[n] != '=')
+            continue;
+        if (number(text + n + 1, &value))
+            return 1;
+        chosen[k] = value >= 1 && value <= UINT32_MAX ? (uint32_t)value : UINT32_MAX; /* which no object has */
+        return 0;
+    }
+    return fail("no such size:", text);
+}
+
 static int option(const char *name, const char *value, const char **weights)
 {
     double times;
 
+    if (!strcmp(name, "--dim"))
+        return take_size(value);
     if (!strcmp(name, "--input"))
         return take(tensors, outputs, value, 0);
     if (!strcmp(name, "--output") || !strcmp(name, "--compare"))
@@ -445,13 +564,20 @@ int main(int argc, char **argv)
     int status;
 
     count = object->input_count + object->output_count;
+    if (object->version == WEBNN_OBJECT_SIZES_VERSION) {
+        sizes = ((const struct webnn_object_sizes *)object)->sizes;
+        size_count = ((const struct webnn_object_sizes *)object)->size_count;
+    }
     tensors = calloc(count + 1u, sizeof *tensors);
     arguments = calloc(count + 1u, sizeof *arguments);
-    if (!tensors || !arguments)
+    chosen = calloc(size_count + 1u, sizeof *chosen);
+    if (!tensors || !arguments || !chosen)
         return fail("out of memory", NULL);
     outputs = tensors + object->input_count;
-    for (uint32_t i = 0; i < count; i++)
-        tensors[i].type = i < object->input_count ? &object->inputs[i] : &object->outputs[i - object->input_count];
+    for (uint32_t i = 0; i < count; i++) {
+        tensors[i].type[0] = i < object->input_count ? object->inputs[i] : object->outputs[i - object->input_count];
+        tensors[i].found_rank = -1;
+    }
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
             usage();
@@ -469,7 +595,7 @@ int main(int argc, char **argv)
             return 2;
         i++;
     }
-    if (prepare())
+    if (choose_sizes() || prepare())
         return 1;
     if ((status = start(weights)) != 0)
         return explain(status);

@@ -78,13 +78,15 @@ class Model {
     #run;
     #views;
 
-    constructor(module, run, inputs, outputs) {
+    constructor(module, run, inputs, outputs, shapes) {
         /** @type {WebAssembly.Module} compiled: it may go to workers, and load takes it */
         this.module = module;
         /** @type {Inputs} memory that the next run reads */
         this.inputs = inputs;
         /** @type {Outputs} memory that every run writes; slice() makes a copy that stays */
         this.outputs = outputs;
+        /** @type {Object<string, number[]>} of inputs and outputs */
+        this.shapes = shapes;
         this.#run = run;
         this.#views = new Map(Object.entries(inputs));
     }
@@ -117,7 +119,21 @@ function describe(value) {
                                      : Array.isArray(value) ? 'an array' : typeof value;
 }
 
-/** Name, data type and shape of every input and output. */
+/** Returns the numbers for the sizes that the network takes. */
+function chosen(sizes) {
+    const names = network.sizes.map((x) => x.name);
+    for (const name of Object.keys(sizes))
+        if (!names.includes(name))
+            throw new TypeError(`no size is called ${JSON.stringify(name)}; there are: ${listOf(network.sizes)}`);
+    return network.sizes.map(({ name, values }) => {
+        if (!values.includes(sizes[name]))
+            throw new RangeError(`size ${JSON.stringify(name)}: expected one of ${values.length} numbers from ${values[0]} to ` +
+                                 `${values.at(-1)} (load({ sizes: { ${JSON.stringify(name)}: ${values[0]} } })), got ${sizes[name]}`);
+        return sizes[name];
+    });
+}
+
+/** Name, data type and shape (null: a dimension that depends on sizes) of every input and output. */
 export const inputs = network.inputs, outputs = network.outputs;
 
 /**
@@ -125,9 +141,11 @@ export const inputs = network.inputs, outputs = network.outputs;
  * @param {object} [from] files that do not lie next to this one: as URLs, responses, bytes, or compiled
  * @param {URL | string | Response | BufferSource | WebAssembly.Module} [from.module]
  * @param {URL | string | Response | BufferSource} [from.weights] of a network whose weights are in a file
+ * @param {Object<string, number>} [from.sizes] of a network whose dimensions are open: their sizes by name
  * @returns {Promise<Model>}
  */
-export async function load({ module: source = files.module, weights: weightsSource = files.weights } = {}) {
+export async function load({ module: source = files.module, weights: weightsSource = files.weights, sizes = {} } = {}) {
+    const numbers = chosen(sizes);
     const module = await compile(source);
     const { exports } = await WebAssembly.instantiate(module, {});
     const weights = files.weights ? toBytes(await bytesOf(await read(weightsSource))) : null;
@@ -136,9 +154,11 @@ export async function load({ module: source = files.module, weights: weightsSour
                     int64: BigInt64Array, uint64: BigUint64Array, int8: Int8Array, uint8: Uint8Array };
     const weightsAt = weights ? arena.place(weights.length) : 0;
     const workspace = arena.place(exports[`${network.name}_workspace_size`](1));
-    const places = [...network.inputs, ...network.outputs].map((x) => {
-        const elements = x.shape.reduce((a, b) => a * b, 1);
-        return { elements, type: types[x.dataType], at: arena.place(elements * types[x.dataType].BYTES_PER_ELEMENT) };
+    const places = [...network.inputs, ...network.outputs].map((x, port) => {
+        const shape = [];
+        network.storeShape(numbers, port, shape);
+        const elements = shape.reduce((a, b) => a * b, 1);
+        return { elements, shape, type: types[x.dataType], at: arena.place(elements * types[x.dataType].BYTES_PER_ELEMENT) };
     });
     arena.grow();
     if (weights) {
@@ -147,7 +167,8 @@ export async function load({ module: source = files.module, weights: weightsSour
     }
     const views = places.map((x) => new x.type(arena.memory.buffer, x.at, x.elements));
     const named = (tensors, first) => Object.fromEntries(tensors.map((x, i) => [x.name, views[first + i]]));
+    const shapes = Object.fromEntries([...network.inputs, ...network.outputs].map((x, i) => [x.name, places[i].shape]));
     const addresses = places.map((x) => x.at), run = exports[`${network.name}_run_with`];
-    return new Model(module, () => run(workspace, 0, ...addresses), named(network.inputs, 0),
-                     named(network.outputs, network.inputs.length));
+    return new Model(module, () => run(workspace, 0, ...numbers, ...addresses), named(network.inputs, 0),
+                     named(network.outputs, network.inputs.length), shapes);
 }
