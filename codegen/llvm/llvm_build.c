@@ -52,6 +52,8 @@ void function_set_attributes(const struct llvm_build *m, LLVMValueRef function)
     /* Without these two, explicit 512-bit vectors are split. */
     add_attribute(m, function, "prefer-vector-width", bits);
     add_attribute(m, function, "min-legal-vector-width", bits);
+    if (m->target->isa.vector_bits > 128) /* stacks of x86 are aligned to 16 bytes: vectors kept there would cross lines */
+        add_attribute(m, function, "stackrealign", "");
 }
 
 LLVMBasicBlockRef block_append(const struct llvm_build *m, const char *name)

@@ -304,9 +304,9 @@ TEST(dumps_are_written)
     struct codegen_kernels *unit;
     kernel_function f;
     assert_true(compile(c, &t, 1, &k, &unit, &f, &e));
-    static const char *const suffixes[] = {".kernel", ".loop", ".ll", ".opt.ll", ".s"}, *const words[] = {"abs", "= abs ",
-                                                                                                          "define void @k0",
-                                                                                                          "llvm.fabs", "k0:"};
+    const char *aligned = t.isa.vector_bits > 128 ? "andq\t$-" : "k0:"; /* vectors on the stack cross no lines */
+    const char *const suffixes[] = {".kernel", ".loop", ".ll", ".opt.ll", ".s"};
+    const char *const words[] = {"abs", "= abs ", "define void @k0", "llvm.fabs", aligned};
     int found = 0;
     DIR *listing = opendir(dir);
     assert_non_null(listing);
