@@ -154,6 +154,30 @@ bool value_splat_number(const struct value *v, double *number)
     return true;
 }
 
+bool value_is_integer(const struct value *v)
+{
+    return dtype_is_public(v->type.type) && !dtype_is_float(v->type.type);
+}
+
+bool value_counts(const struct value *v)
+{
+    while (value_is_integer(v) && dtype_size(v->type.type) >= sizeof(int32_t) && v->producer &&
+           (v->producer->op == OP_CAST || v->producer->op == OP_RESHAPE))
+        v = v->producer->inputs[0].value;
+    if (!value_is_integer(v) || dtype_packed_bits(v->type.type) || v->kind != VALUE_CONSTANT || !v->constant ||
+        !v->constant->data)
+        return v->counts;
+    const size_t size = dtype_size(v->type.type);
+    for (size_t i = 0; i < v->constant->bytes / size; i++) {
+        union scalar s = {.u64 = 0};
+
+        memcpy(&s, (const char *)v->constant->data + i * size, size); /* lent bytes lie anywhere */
+        if (scalar_to_double(s, v->type.type) != (double)i)
+            return false;
+    }
+    return true;
+}
+
 /* ---- constructions ---- */
 
 struct value *make_node(struct graph *g, struct node *before, enum op op, const struct node *origin, uint32_t input_count,

@@ -41,6 +41,10 @@ bool value_is_splat(const struct value *v, union scalar *s);
 /** Does likewise with the element as a double, which is exact for every type but the largest 64-bit integers. */
 bool value_splat_number(const struct value *v, double *number);
 
+bool value_is_integer(const struct value *v);
+/** Returns whether the elements of v are the integers 0, 1, 2 ... in their order, whatever its shape is. */
+bool value_counts(const struct value *v);
+
 /** Returns whether all inputs are constants, and there are any. */
 bool node_is_constant(const struct node *n);
 /** Replaces such a node by the constants that it computes.  Returns false if memory runs out or computing failed, which is

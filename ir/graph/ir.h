@@ -55,6 +55,7 @@ struct value {
     struct use *uses;
     uint32_t output_uses; /* number of graph outputs that are this value */
     bool kept;            /* a constant that is read though it has no uses: some node's `transformed` */
+    bool counts;          /* an input of data (origin.data) whose elements are 0, 1, 2 ... at all sizes */
     void *scratch;        /* for the running pass only */
 };
 

@@ -25,9 +25,7 @@ struct plain_call {
     union op_args args;
 };
 
-static bool refuse(struct instance *s, const struct node *n, const char *format, ...) PRINTF_LIKE(3, 4);
-
-static bool refuse(struct instance *s, const struct node *n, const char *format, ...)
+static PRINTF_LIKE(3, 4) bool refuse(struct instance *s, const struct node *n, const char *format, ...)
 {
     char label[128], text[256];
     va_list arguments;
@@ -47,14 +45,8 @@ static int64_t element(const struct value *v, int64_t i)
     union scalar s = {0};
 
     memcpy(&s, (const char *)v->constant->data + (size_t)i * dtype_size(v->type.type), dtype_size(v->type.type));
-    switch (v->type.type) {
-    case WNNOperandDataType_Int32:
-        return s.i32;
-    case WNNOperandDataType_Uint32:
-        return s.u32;
-    default: /* by the rows: int64 and uint64, of which the latter is refused as negative if it is too large */
-        return s.i64;
-    }
+    /* By the rows the others are int64 and uint64, of which the latter is refused as negative if it is too large. */
+    return v->type.type == WNNOperandDataType_Int32 ? s.i32 : v->type.type == WNNOperandDataType_Uint32 ? s.u32 : s.i64;
 }
 
 /* Returns the elements of an operand as a list of sizes or paddings. */
@@ -180,12 +172,8 @@ static bool resample_to(struct instance *s, const struct node *n, struct plain_c
 
     if (!plain)
         return error_out_of_memory(s->e);
-    *plain = (WNNResample2dOptions)WNN_RESAMPLE2D_OPTIONS_INIT;
-    plain->mode = o->mode;
-    plain->scalesCount = o->scalesCount;
-    plain->scales = o->scales;
-    plain->axesCount = o->axesCount;
-    plain->axes = o->axes;
+    *plain =
+        (WNNResample2dOptions){sizeof *plain, {NULL, 0}, o->mode, o->scalesCount, o->scales, 0, NULL, o->axesCount, o->axes};
     c->op = OP_RESAMPLE2D;
     c->options = plain;
     return !n->inputs[1].value || size_list(s, n, 1, &plain->sizesCount, &plain->sizes);
@@ -556,9 +544,7 @@ struct graph *graph_at_sizes(const struct graph *g, const uint32_t *sizes, const
     }
     free(s.atoms);
     end(&s);
-    if (!ok) {
+    if (!ok)
         graph_free(s.to);
-        s.to = NULL;
-    }
-    return s.to;
+    return ok ? s.to : NULL;
 }

@@ -48,19 +48,29 @@ static bool is_exact(const struct instance *s, const struct value *v)
     return !v || s->exact[v->index] || (v->kind == VALUE_CONSTANT && !dtype_is_float(v->type.type) && v->sizes);
 }
 
-/* Computes an element of a value by its expression.  Returns false if that is not known, or does not fit the data type. */
+/* Makes an element of an integer.  Returns false if the data type does not have it. */
+static bool has_integer(dtype t, int64_t n, union scalar *x)
+{
+    *x = number_cast(wnnNumberInt64(n), t);
+    return t == WNNOperandDataType_Int64 || scalar_to_double(*x, t) == (double)n;
+}
+
+/* Computes an element of a value of integers by its expression.  Returns false if that is not known, or does not fit. */
 static bool evaluate(const struct instance *s, const struct value *v, int64_t i, union scalar *x)
 {
     const struct dim_number n = dims_evaluate(s->from, DIM_OPEN | v->sizes[i], s->atoms);
-    const dtype t = v->type.type;
 
-    *x = number_cast(wnnNumberInt64(n.value), t);
-    return n.known && (t == WNNOperandDataType_Int64    ? true
-                       : t == WNNOperandDataType_Uint64 ? n.value >= 0
-                       : t == WNNOperandDataType_Int32  ? n.value == x->i32
-                       : t == WNNOperandDataType_Uint32 ? n.value == x->u32
-                       : t == WNNOperandDataType_Uint8  ? n.value == x->u8
-                                                        : false);
+    return !dtype_is_float(v->type.type) && n.known && has_integer(v->type.type, n.value, x);
+}
+
+/* Returns whether an element of what a value is now is an integer, which floats round. */
+static bool is_integer(const struct instance *s, const struct value *v, int64_t i, int64_t n)
+{
+    const size_t size = dtype_packed_bits(v->type.type) ? 0 : dtype_size(v->type.type);
+    union scalar x;
+
+    return (has_integer(v->type.type, n, &x) || dtype_is_float(v->type.type)) && size &&
+           !memcmp(&x, (const char *)s->values[v->index]->constant->data + (size_t)i * size, size);
 }
 
 struct value *instance_evaluate(struct instance *s, const struct node *n)
@@ -86,13 +96,14 @@ struct value *instance_evaluate(struct instance *s, const struct node *n)
 void instance_note_exact(struct instance *s, const struct node *n)
 {
     for (uint32_t r = 0; r < n->result_count; r++) {
-        const struct value *v = n->results[r], *made = s->values[v->index];
-        const size_t size = dtype_size(v->type.type);
-        bool exact = v->sizes != NULL;
-        union scalar x;
+        const struct value *v = n->results[r];
+        bool exact = v->sizes && !dtype_is_float(v->type.type);
 
-        for (int64_t i = 0; exact && i < type_elements(&v->type); i++)
-            exact = evaluate(s, v, i, &x) && !memcmp(&x, (const char *)made->constant->data + (size_t)i * size, size);
+        for (int64_t i = 0; exact && i < type_elements(&v->type); i++) {
+            const struct dim_number x = dims_evaluate(s->from, DIM_OPEN | v->sizes[i], s->atoms);
+
+            exact = x.known && is_integer(s, v, i, x.value);
+        }
         s->exact[v->index] = exact;
     }
 }
@@ -100,35 +111,21 @@ void instance_note_exact(struct instance *s, const struct node *n)
 /* Returns whether a value has the elements that it has at all sizes. */
 static bool is_settled(const struct instance *s, const struct value *v)
 {
-    const size_t size = dtype_packed_bits(v->type.type) ? 0 : dtype_size(v->type.type);
-    const struct value *made = s->values[v->index];
     int64_t x;
 
-    for (int64_t i = 0; v->sizes && i < type_elements(&v->type); i++) {
-        if (!size || !dims_is_constant(s->from, v->sizes[i], &x))
+    for (int64_t i = 0; v->sizes && i < type_elements(&v->type); i++)
+        if (!dims_is_constant(s->from, v->sizes[i], &x) || !is_integer(s, v, i, x))
             return false;
-        const union scalar expected = number_cast(wnnNumberInt64(x), v->type.type);
-        if (memcmp(&expected, (const char *)made->constant->data + (size_t)i * size, size) != 0)
-            return false;
-    }
     return v->sizes != NULL;
 }
 
 /* Returns whether a value is not what its expression says where that is known. */
 static bool is_wrong(const struct instance *s, const struct value *v)
 {
-    const size_t size = dtype_packed_bits(v->type.type) ? 0 : dtype_size(v->type.type);
-    const struct value *made = s->values[v->index];
-
     for (int64_t i = 0; i < type_elements(&v->type); i++) {
         const struct dim_number n = dims_evaluate(s->from, DIM_OPEN | v->sizes[i], s->atoms);
-        const union scalar x = number_cast(wnnNumberInt64(n.value), v->type.type);
-        const bool fits = dtype_is_float(v->type.type) || v->type.type == WNNOperandDataType_Int64 ||
-                          scalar_to_double(x, v->type.type) == (double)n.value;
-        union scalar is = {0};
 
-        memcpy(&is, (const char *)made->constant->data + (size_t)i * size, size);
-        if (n.known && (!size || memcmp(&x, &is, size) != 0 || !fits))
+        if (n.known && !is_integer(s, v, i, n.value))
             return true;
     }
     return false;
@@ -186,6 +183,16 @@ static bool same_data(const struct value *a, const struct value *b)
     return a->constant && a->constant == b->constant && type_equal(&a->type, &b->type);
 }
 
+/* Returns whether a value is a range of 0, 1, 2 ... at all sizes. */
+static bool counts(const struct instance *s, const struct value *v)
+{
+    const struct use *range = range_of(v);
+    int64_t start, step;
+
+    return range && dims_is_constant(s->from, range[0].value->sizes[0], &start) && !start &&
+           dims_is_constant(s->from, range[2].value->sizes[0], &step) && step == 1;
+}
+
 /* Values of equal expressions differ where one has overflowed. */
 static bool has_same_bytes(const struct value *a, const struct value *b)
 {
@@ -222,8 +229,10 @@ struct value *instance_data(struct instance *s, const struct value *v)
             s->to->origin.differs = true;
         }
     s->data[v->index] = add_data(s, made);
-    if (s->data[v->index])
+    if (s->data[v->index]) {
+        s->data[v->index]->counts = counts(s, v);
         table_put(&s->known, at, hash, v);
+    }
     return s->data[v->index];
 }
 

@@ -30,34 +30,16 @@ struct search {
 
 /* ---- comparisons ---- */
 
-static bool is_integer(const struct value *v)
-{
-    return dtype_is_public(v->type.type) && !dtype_is_float(v->type.type);
-}
-
-/* Returns whether a value is the constant 0, 1, 2 ... along the keys. */
+/* Returns whether a value is 0, 1, 2 ... along the keys. */
 static bool counts_keys(const struct value *v, int64_t keys)
 {
-    const size_t size = dtype_size(v->type.type);
-
-    if (v->kind != VALUE_CONSTANT || !v->constant || !v->constant->data || !is_integer(v) || !v->type.rank ||
-        v->type.dims[v->type.rank - 1] != keys || type_elements(&v->type) != keys)
-        return false;
-    const char *at = v->constant->data;
-    for (int64_t i = 0; i < keys; i++, at += size) {
-        union scalar s = {.u64 = 0};
-
-        memcpy(&s, at, size); /* lent bytes lie anywhere */
-        if (scalar_to_double(s, v->type.type) != (double)i)
-            return false;
-    }
-    return true;
+    return v->type.rank && v->type.dims[v->type.rank - 1] == keys && type_elements(&v->type) == keys && value_counts(v);
 }
 
 /* Returns whether a value is a whole number for each row. */
 static bool is_edge(const struct value *v)
 {
-    return is_integer(v) && (!v->type.rank || v->type.dims[v->type.rank - 1] == 1);
+    return value_is_integer(v) && (!v->type.rank || v->type.dims[v->type.rank - 1] == 1);
 }
 
 /* Returns the flags of a comparison by which one of two numbers is the greater one, or 0. */

@@ -46,20 +46,35 @@ static WNNOperand weights(WNNGraphBuilder b)
 /** Returns heads of attention over x: reshaped by arithmetic on shapes, so that the same calls serve names and sizes. */
 static WNNOperand attention(WNNGraphBuilder b, WNNOperand x)
 {
-    const uint32_t zero = 0, two = 2, order[4] = {0, 2, 1, 3}, transposed[4] = {0, 1, 3, 2};
-    WNNTransposeOptions to_heads = WNN_TRANSPOSE_OPTIONS_INIT, across = WNN_TRANSPOSE_OPTIONS_INIT;
+    const uint32_t zero = 0, two = 2;
+    const WNNTransposeOptions to_heads = {.permutationCount = 4, .permutation = (const uint32_t[]){0, 2, 1, 3}};
+    const WNNTransposeOptions across = {.permutationCount = 4, .permutation = (const uint32_t[]){0, 1, 3, 2}};
     WNNOperand shape = wnnGraphBuilderCast(b, wnnGraphBuilderShape(b, x, NULL), WNNOperandDataType_Int64, NULL);
     WNNOperand rows = wnnGraphBuilderSlice(b, shape, 1, &zero, 1, &two, NULL);
     WNNOperand split = wnnGraphBuilderConcat(b, 2, (WNNOperand[]){rows, INTEGERS(b, 2, 4)}, 0, NULL);
     WNNOperand q = wnnGraphBuilderReshapeDynamic(b, wnnGraphBuilderMatmul(b, x, weights(b), NULL), split, NULL);
 
-    to_heads.permutationCount = across.permutationCount = 4;
-    to_heads.permutation = order;
-    across.permutation = transposed;
     q = wnnGraphBuilderTranspose(b, q, &to_heads);
     WNNOperand scores = wnnGraphBuilderMatmul(b, q, wnnGraphBuilderTranspose(b, q, &across), NULL);
     WNNOperand y = wnnGraphBuilderMatmul(b, wnnGraphBuilderSoftmax(b, scores, 3, NULL), q, NULL);
     return wnnGraphBuilderReshapeDynamic(b, wnnGraphBuilderTranspose(b, y, &to_heads), shape, NULL);
+}
+
+/** Returns attention that reads the keys whose numbers, from `start` on, are not greater than "at". */
+static WNNOperand attend(WNNGraphBuilder b, WNNOperand q, WNNOperand k, WNNOperand at, int64_t start)
+{
+    const uint32_t two = 2, one = 1;
+    const WNNTransposeOptions swap = {.permutationCount = 4, .permutation = (const uint32_t[]){0, 1, 3, 2}};
+    WNNOperand shape = wnnGraphBuilderCast(b, wnnGraphBuilderShape(b, k, NULL), WNNOperandDataType_Int64, NULL);
+    WNNOperand keys = wnnGraphBuilderSqueeze(b, wnnGraphBuilderSlice(b, shape, 1, &two, 1, &one, NULL), 0, NULL, NULL);
+    WNNOperand from = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Int64, wnnNumberInt64(start));
+    WNNOperand step = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Int64, wnnNumber(1));
+    WNNOperand none = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Float32, wnnNumber(-3e38));
+    WNNOperand number = wnnGraphBuilderRange(b, from, wnnGraphBuilderAdd(b, keys, from, NULL), step, NULL);
+    WNNOperand scores = wnnGraphBuilderMatmul(b, q, wnnGraphBuilderTranspose(b, k, &swap), NULL);
+
+    scores = wnnGraphBuilderWhere(b, wnnGraphBuilderGreater(b, number, at, NULL), none, scores, NULL);
+    return wnnGraphBuilderMatmul(b, wnnGraphBuilderSoftmax(b, scores, 3, NULL), k, NULL);
 }
 
 /**
@@ -68,9 +83,9 @@ static WNNOperand attention(WNNGraphBuilder b, WNNOperand x)
  */
 static WNNOperand recurrences(WNNGraphBuilder b, WNNOperand x)
 {
-    const uint32_t one = 1, zero = 0, order[3] = {1, 0, 2};
+    const uint32_t one = 1, zero = 0;
     WNNReduceOptions mean = {.axesCount = 1, .axes = &one}, kept = {.axesCount = 1, .axes = &one, .keepDimensions = true};
-    WNNTransposeOptions swap = WNN_TRANSPOSE_OPTIONS_INIT;
+    const WNNTransposeOptions swap = {.permutationCount = 3, .permutation = (const uint32_t[]){1, 0, 2}};
     WNNLstmOptions sequence = WNN_LSTM_OPTIONS_INIT;
     WNNLoopSlices rows = {x, 1, false}, each = {NULL, 1, false};
     WNNOperand p[2], out[3], shape = wnnGraphBuilderCast(b, wnnGraphBuilderShape(b, x, NULL), WNNOperandDataType_Int64, NULL);
@@ -78,8 +93,6 @@ static WNNOperand recurrences(WNNGraphBuilder b, WNNOperand x)
     WNNOperand halves = wnnGraphBuilderConcat(b, 2, (WNNOperand[]){batch, INTEGERS(b, 2, 4)}, 0, NULL);
     float w[32 * 8];
 
-    swap.permutationCount = 3;
-    swap.permutation = order;
     sequence.returnSequence = true;
     WNNOperand start = wnnGraphBuilderReduceMean(b, x, &mean);
     assert_success(wnnGraphBuilderBeginLoop(b, wnnOperandGetShape(x)[1], 1, &start, 1, &rows, p));

@@ -93,9 +93,9 @@ static const uint32_t first = 1;
 /** Returns x, or -x where it has no more than 40 rows. */
 static WNNOperand by_length(WNNGraphBuilder b, WNNOperand x)
 {
-    WNNOperand rows = ROWS_OF(b, x);
     WNNOperand most = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Float32, wnnNumber(40.5));
-    WNNOperand many = wnnGraphBuilderGreater(b, wnnGraphBuilderCast(b, rows, WNNOperandDataType_Float32, NULL), most, NULL);
+    WNNOperand many =
+        wnnGraphBuilderGreater(b, wnnGraphBuilderCast(b, ROWS_OF(b, x), WNNOperandDataType_Float32, NULL), most, NULL);
 
     return wnnGraphBuilderWhere(b, many, x, wnnGraphBuilderNeg(b, x, NULL), NULL);
 }
@@ -106,10 +106,9 @@ static WNNOperand by_product(WNNGraphBuilder b, WNNOperand x)
     WNNOperand hundred = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Float32, wnnNumber(100));
     WNNOperand part = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Float32, wnnNumber(1e-35));
     WNNOperand product = wnnGraphBuilderReduceProduct(b, wnnGraphBuilderExpandDynamic(b, hundred, ROWS_OF(b, x), NULL), NULL);
-    WNNClampOptions most = WNN_CLAMP_OPTIONS_INIT;
+    WNNOperand one = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Float32, wnnNumber(1));
 
-    most.maxValue = wnnNumber(1);
-    return wnnGraphBuilderAdd(b, x, wnnGraphBuilderClamp(b, wnnGraphBuilderMul(b, product, part, NULL), &most), NULL);
+    return wnnGraphBuilderAdd(b, x, wnnGraphBuilderMin(b, wnnGraphBuilderMul(b, product, part, NULL), one, NULL), NULL);
 }
 
 /** Adds the means of whole pictures, whose windows have other sizes, and states of a cell, whose type depends on its batch. */
@@ -178,8 +177,7 @@ TEST(shapes_are_known_before_a_dispatch)
     WNNContext c = context_with(NULL);
     WNNGraphBuilder b = builder_of(c);
     const uint32_t shape[2] = {0, 3};
-    const WNNDimension past[2] = {{WNN_STR("past"), 0, 0}, {{NULL, 0}, 0, 0}},
-                       now[2] = {{WNN_STR("now"), 0, 0}, {{NULL, 0}, 0, 0}};
+    const WNNDimension past[2] = {[0] = {WNN_STR("past"), 0, 0}}, now[2] = {[0] = {WNN_STR("now"), 0, 0}};
     WNNOperand joined = wnnGraphBuilderConcat(b, 2,
                                               (WNNOperand[]){named_input(b, "a", WNNOperandDataType_Float32, 2, past, shape),
                                                              named_input(b, "b", WNNOperandDataType_Float32, 2, now, shape)},
@@ -201,7 +199,6 @@ TEST(shapes_are_known_before_a_dispatch)
     assert_success(wnnContextReadTensor(c, y, result, sizeof result));
     assert_memory_equal(result + 15, numbers, 48);
     free(numbers);
-
     /* An output of another size is told as for any graph. */
     assert_int_equal(wnnContextDispatch(c, g, 2, tensors, 1, &(WNNNamedTensor){WNN_STR("y"), a}), WNNStatus_TypeError);
     wnnTensorRelease(a);
@@ -379,10 +376,9 @@ TEST(what_sizes_make_wrong_is_refused_when_they_are_known)
     const WNNDimension n = {WNN_STR("n"), 1, 100}, m = {WNN_STR("m"), 0, 0};
     WNNOperand x = named_input(b, "x", WNNOperandDataType_Float32, 1, &n, NULL),
                z = named_input(b, "z", WNNOperandDataType_Float32, 1, &m, NULL);
-    WNNOperatorOptions label = WNN_OPERATOR_OPTIONS_INIT;
+    const WNNOperatorOptions label = {.label = WNN_STR("join")};
     float a[200], y[200];
 
-    label.label = WNN_STR("join");
     WNNOperand rows = wnnGraphBuilderReshapeDynamic(b, wnnGraphBuilderAdd(b, x, z, &label), INTEGERS(b, 2, 3), NULL);
     WNNGraph g = build_y(b, rows);
     WNNNamedBuffer in[2] = {{WNN_STR("x"), a, 24}, {WNN_STR("z"), a, 24}}, out = {WNN_STR("y"), y, 24};
@@ -479,13 +475,12 @@ static WNNGraph mixed_graph(WNNContext c)
     enum { CHANNELS = 32, WEIGHTS = CHANNELS * CHANNELS * 9 };
     WNNGraphBuilder b = builder_of(c);
     const WNNDimension dims[4] = {{{NULL, 0}, 0, 0}, {{NULL, 0}, 0, 0}, {WNN_STR("height"), 8, 0}, {WNN_STR("width"), 8, 0}};
-    const uint32_t padding[4] = {1, 1, 1, 1}, strides[2] = {2, 2}, window[2] = {3, 3}, edge[4] = {0, 0, 2, 1}, axes[2] = {2, 3};
+    const uint32_t padding[4] = {1, 1, 1, 1}, strides[2] = {2, 2}, window[2] = {3, 3}, edge[4] = {0, 0, 2, 1};
     const WNNOperandDescriptor filter = {WNNOperandDataType_Float32, 4, (uint32_t[]){CHANNELS, CHANNELS, 3, 3}, NULL};
     WNNOperand y = named_input(b, "picture", WNNOperandDataType_Float32, 4, dims, (uint32_t[]){1, CHANNELS, 0, 0});
     WNNConv2dOptions conv = WNN_CONV2D_OPTIONS_INIT;
     WNNPool2dOptions pool = WNN_POOL2D_OPTIONS_INIT;
-    WNNPadOptions pad = WNN_PAD_OPTIONS_INIT;
-    WNNReduceOptions reduce = WNN_REDUCE_OPTIONS_INIT;
+    const WNNReduceOptions reduce = {.axesCount = 2, .axes = (const uint32_t[]){2, 3}};
     float *w = noise(WEIGHTS);
 
     conv.paddingCount = pool.paddingCount = 4;
@@ -496,10 +491,7 @@ static WNNGraph mixed_graph(WNNContext c)
     pool.windowDimensions = window;
     y = wnnGraphBuilderConv2d(b, y, wnnGraphBuilderConstant(b, &filter, w, WEIGHTS * 4), &conv);
     y = wnnGraphBuilderAveragePool2d(b, y, &pool);
-    pad.mode = WNNPaddingMode_Edge;
-    y = wnnGraphBuilderPad(b, y, 4, edge, 4, edge, &pad);
-    reduce.axesCount = 2;
-    reduce.axes = axes;
+    y = wnnGraphBuilderPad(b, y, 4, edge, 4, edge, &(WNNPadOptions){.mode = WNNPaddingMode_Edge});
     free(w);
     return build(b, 2,
                  (WNNNamedOperand[]){{WNN_STR("mean"), wnnGraphBuilderReduceMean(b, y, &reduce)},
@@ -540,35 +532,36 @@ TEST(sizes_share_code)
     wnnContextRelease(c);
 }
 
-/** Sizes so small that loops over others are unrolled are numbers of attention's code like all others. */
-TEST(few_keys_are_all_read)
+/** Keys that count are all read, also where sizes are so small that loops over others are unrolled; others are not, if their
+ * numbers begin at 0. */
+TEST(keys_that_count_are_read)
 {
-    enum { HEADS = 4, DEPTH = 64, MOST = 12 };
+    enum { HEADS = 4, DEPTH = 64, MOST = 192, LAST = 63, UNREAD = 128 };
     WNNContext c = context_with(NULL);
     WNNGraphBuilder b = builder_of(c);
-    const WNNDimension dims[4] = {{{NULL, 0}, 0, 0}, {{NULL, 0}, 0, 0}, {WNN_STR("keys"), 1, 0}, {{NULL, 0}, 0, 0}};
-    WNNTransposeOptions swap = WNN_TRANSPOSE_OPTIONS_INIT;
+    const WNNDimension dims[4] = {[2] = {WNN_STR("keys"), 1, 0}};
     WNNOperand q = named_input(b, "q", WNNOperandDataType_Float32, 4, NULL, (uint32_t[]){1, HEADS, 1, DEPTH});
-    WNNOperand k = named_input(b, "k", WNNOperandDataType_Float32, 4, dims, (uint32_t[]){1, HEADS, 0, DEPTH});
-    WNNOperand v = named_input(b, "v", WNNOperandDataType_Float32, 4, dims, (uint32_t[]){1, HEADS, 0, DEPTH});
-    static float zeros[HEADS * DEPTH], values[HEADS * MOST * DEPTH], y[HEADS * DEPTH];
-
-    swap.permutationCount = 4;
-    swap.permutation = (const uint32_t[]){0, 1, 3, 2};
-    WNNOperand scores = wnnGraphBuilderMatmul(b, q, wnnGraphBuilderTranspose(b, k, &swap), NULL);
-    WNNGraph g = build_y(b, wnnGraphBuilderMatmul(b, wnnGraphBuilderSoftmax(b, scores, 3, NULL), v, NULL));
-    for (uint32_t keys = 3; keys <= MOST; keys++) {
+    WNNOperand at = named_input(b, "at", WNNOperandDataType_Int64, 1, NULL, (uint32_t[]){1});
+    const WNNOperandDescriptor cache = {WNNOperandDataType_Float32, 4, (uint32_t[]){1, HEADS, 0, DEPTH}, dims};
+    static float zeros[HEADS * DEPTH], values[2][HEADS * MOST * DEPTH], y[2 * HEADS * DEPTH];
+    WNNOperand both[] = {attend(b, q, wnnGraphBuilderInput(b, WNN_STR("k"), &cache), at, 0),
+                         attend(b, q, wnnGraphBuilderInput(b, WNN_STR("v"), &cache), at, -1)};
+    WNNGraph g = build_y(b, wnnGraphBuilderConcat(b, 2, both, 0, NULL));
+    for (uint32_t keys = 3; keys <= MOST; keys = keys < 12 ? keys + 1 : keys + MOST - 12) {
         const size_t bytes = HEADS * DEPTH * keys * sizeof(float);
+        int64_t last = LAST;
+        const WNNNamedBuffer in[] = {{WNN_STR("q"), zeros, sizeof zeros},
+                                     {WNN_STR("at"), &last, sizeof last},
+                                     {WNN_STR("k"), values[1], bytes},
+                                     {WNN_STR("v"), values[0], bytes}};
 
-        for (size_t i = 0; i < bytes / sizeof(float); i++)
-            values[i] = (float)(i / DEPTH % keys) + 1; /* the mean of 1 to keys, as all weights are equal */
-        assert_success(wnnGraphCompute(g, 3,
-                                       (WNNNamedBuffer[]){{WNN_STR("q"), zeros, sizeof zeros},
-                                                          {WNN_STR("k"), values, bytes},
-                                                          {WNN_STR("v"), values, bytes}},
-                                       1, &(WNNNamedBuffer){WNN_STR("y"), y, sizeof y}));
-        for (int i = 0; i < HEADS * DEPTH; i++)
-            assert_close(y[i], ((double)keys + 1) / 2, 1e-4);
+        for (size_t i = 0; i < bytes / sizeof(float); i++) {
+            values[0][i] = (float)(i / DEPTH % keys) + 1; /* the mean of 1 to keys, as all weights are equal */
+            values[1][i] = i / DEPTH % keys < UNREAD ? values[0][i] : NAN;
+        }
+        assert_success(wnnGraphCompute(g, 4, in, 1, &(WNNNamedBuffer){WNN_STR("y"), y, sizeof y}));
+        for (int i = 0; i < 2 * HEADS * DEPTH; i++)
+            assert_close(y[i], ((keys > LAST ? LAST + 1 + i / (HEADS * DEPTH) : (int)keys) + 1.0) / 2, 1e-4);
     }
     wnnGraphRelease(g);
     wnnContextRelease(c);
