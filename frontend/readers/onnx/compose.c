@@ -73,14 +73,58 @@ WNNOperand onnx_expand(struct onnx_node *n, WNNOperand operand, struct onnx_dims
     return same ? operand : wnnGraphBuilderExpand(n->builder, operand, dims.rank, dims.at, n->options);
 }
 
+WNNOperand onnx_gather(struct onnx_node *n, WNNOperand x, WNNOperand indices, uint32_t axis)
+{
+    return wnnGraphBuilderGather(n->builder, x, indices,
+                                 &(WNNGatherOptions){.structSize = sizeof(WNNGatherOptions), .label = n->label, .axis = axis});
+}
+
+WNNOperand onnx_gather_elements(struct onnx_node *n, WNNOperand x, WNNOperand indices, uint32_t axis)
+{
+    const WNNGatherOptions o = {.structSize = sizeof o, .label = n->label, .axis = axis};
+
+    return wnnGraphBuilderGatherElements(n->builder, x, indices, &o);
+}
+
+WNNOperand onnx_scatter_elements(struct onnx_node *n, WNNOperand x, WNNOperand indices, WNNOperand updates, uint32_t axis)
+{
+    const WNNScatterOptions o = {.structSize = sizeof o, .label = n->label, .axis = axis};
+
+    return wnnGraphBuilderScatterElements(n->builder, x, indices, updates, &o);
+}
+
+WNNOperand onnx_sum_before(struct onnx_node *n, WNNOperand x)
+{
+    const WNNCumulativeSumOptions o = {.structSize = sizeof o, .label = n->label, .exclusive = true};
+
+    return wnnGraphBuilderCumulativeSum(n->builder, x, 0, &o);
+}
+
+WNNOperand onnx_divide(struct onnx_node *n, WNNOperand x, uint32_t number, WNNOperand *rest)
+{
+    const WNNOperand by = onnx_scalar_like(n, x, number), quotient = onnx_div(n, x, by);
+
+    if (rest)
+        *rest = onnx_sub(n, x, onnx_mul(n, quotient, by));
+    return quotient;
+}
+
+WNNOperand onnx_arg_max(struct onnx_node *n, WNNOperand x, uint32_t axis)
+{
+    const WNNArgMinMaxOptions o = {
+        .structSize = sizeof o, .label = n->label, .keepDimensions = true, .outputDataType = WNNOperandDataType_Int32};
+
+    return wnnGraphBuilderArgMax(n->builder, x, axis, &o);
+}
+
+WNNOperand onnx_reverse(struct onnx_node *n, WNNOperand x, size_t count, const uint32_t *axes)
+{
+    return wnnGraphBuilderReverse(n->builder, x, &(WNNReverseOptions){.label = n->label, .axesCount = count, .axes = axes});
+}
+
 WNNOperand onnx_gather_constant(struct onnx_node *n, WNNOperand operand, uint32_t axis, uint32_t count, const int32_t *indices)
 {
-    WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
-
-    o.label = n->label;
-    o.axis = axis;
-    return wnnGraphBuilderGather(n->builder, operand, onnx_constant_operand(n, WNNOperandDataType_Int32, 1, &count, indices),
-                                 &o);
+    return onnx_gather(n, operand, onnx_constant_operand(n, WNNOperandDataType_Int32, 1, &count, indices), axis);
 }
 
 WNNOperand onnx_pad(struct onnx_node *n, WNNOperand operand, struct onnx_dims before, struct onnx_dims after, double value)

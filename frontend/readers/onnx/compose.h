@@ -40,6 +40,7 @@ WNNOperand onnx_transpose_to(struct onnx_node *n, WNNOperand operand, struct onn
 ONNX_BINARY(add, Add)
 ONNX_BINARY(sub, Sub)
 ONNX_BINARY(mul, Mul)
+ONNX_BINARY(div, Div)
 ONNX_BINARY(max, Max)
 ONNX_BINARY(min, Min)
 ONNX_BINARY(pow, Pow)
@@ -69,6 +70,18 @@ WNNOperand onnx_linear(struct onnx_node *n, WNNOperand x, double factor, double 
 WNNOperand onnx_concat(struct onnx_node *n, size_t count, const WNNOperand *operands, uint32_t axis);
 /** Broadcasts an operand to these sizes, unless it has them. */
 WNNOperand onnx_expand(struct onnx_node *n, WNNOperand operand, struct onnx_dims dims);
+/** These are gather, gatherElements and scatterElements along an axis. */
+WNNOperand onnx_gather(struct onnx_node *n, WNNOperand x, WNNOperand indices, uint32_t axis);
+WNNOperand onnx_gather_elements(struct onnx_node *n, WNNOperand x, WNNOperand indices, uint32_t axis);
+WNNOperand onnx_scatter_elements(struct onnx_node *n, WNNOperand x, WNNOperand indices, WNNOperand updates, uint32_t axis);
+/** Returns the sums of what comes before each element along axis 0. */
+WNNOperand onnx_sum_before(struct onnx_node *n, WNNOperand x);
+/** Returns the quotient of an integer operand and a number, and in *rest what that leaves; rest may be NULL. */
+WNNOperand onnx_divide(struct onnx_node *n, WNNOperand x, uint32_t number, WNNOperand *rest);
+/** Returns the places of the maxima along an axis, which stays with size 1, as int32. */
+WNNOperand onnx_arg_max(struct onnx_node *n, WNNOperand x, uint32_t axis);
+/** Reverses an operand along axes. */
+WNNOperand onnx_reverse(struct onnx_node *n, WNNOperand x, size_t count, const uint32_t *axes);
 /** Returns slices at constant indices along an axis. */
 WNNOperand onnx_gather_constant(struct onnx_node *n, WNNOperand operand, uint32_t axis, uint32_t count, const int32_t *indices);
 /** Adds as many zeros, or elements of that value, around an operand as before and after say. */

@@ -31,18 +31,14 @@ WNNOperand onnx_count_slice(struct onnx_node *n, WNNOperand count, int64_t start
 WNNOperand onnx_compact(struct onnx_node *n, WNNOperand flags, WNNOperand *count)
 {
     const WNNOperand each = onnx_iota(n, WNNOperandDataType_Int32, 1, 0, onnx_dims_of(n, flags).at[0]);
-    WNNCumulativeSumOptions sum = WNN_CUMULATIVE_SUM_OPTIONS_INIT;
-    WNNScatterOptions scatter = WNN_SCATTER_OPTIONS_INIT;
-    WNNOperand before, place;
+    const WNNOperand before = onnx_sum_before(n, flags);
+    WNNOperand place;
 
-    sum.label = scatter.label = n->label;
-    sum.exclusive = true;
     *count = onnx_reshape(n, onnx_reduce_axis(n, wnnGraphBuilderReduceSum, flags, 0), 0, NULL);
-    before = wnnGraphBuilderCumulativeSum(n->builder, flags, 0, &sum);
     /* Those that are set come first, the others after them. */
     place = onnx_add(n, onnx_sub(n, each, before), *count);
     place = onnx_where(n, onnx_cast(n, flags, WNNOperandDataType_Uint8), before, place);
-    return wnnGraphBuilderScatterElements(n->builder, each, place, each, &scatter);
+    return onnx_scatter_elements(n, each, place, each, 0);
 }
 
 WNNOperand onnx_fill_padding(struct onnx_node *n, const struct onnx_value *v, WNNOperand x, WNNOperand value)

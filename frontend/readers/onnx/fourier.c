@@ -138,8 +138,7 @@ static WNNOperand multiply(struct onnx_node *n, WNNOperand x, const struct facto
 {
     static const float signs[PARTS] = {-1, 1};
     const uint32_t dims[3] = {t->count, 1, t->length}, axis = 2;
-    const WNNReverseOptions o = {.label = n->label, .axesCount = 1, .axes = &axis};
-    WNNOperand swapped = wnnGraphBuilderReverse(n->builder, x, &o);
+    WNNOperand swapped = onnx_reverse(n, x, 1, &axis);
     float *sign = onnx_alloc(n, PARTS, sizeof *sign);
 
     if (!sign)

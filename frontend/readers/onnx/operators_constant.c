@@ -213,8 +213,7 @@ static bool find_non_zero(struct onnx_node *n)
         return onnx_refuse(n, "its input has no dimensions");
     for (size_t d = 0; d < dims.rank; d++) {
         inner /= dims.at[d];
-        x = wnnGraphBuilderDiv(n->builder, at, onnx_scalar_like(n, at, inner), n->options);
-        at = onnx_sub(n, at, onnx_mul(n, x, onnx_scalar_like(n, at, inner)));
+        x = onnx_divide(n, at, inner, &at);
         parts[d] = onnx_reshape(n, x, 2, (uint32_t[]){1, all});
     }
     onnx_set_count(n, count, 1);

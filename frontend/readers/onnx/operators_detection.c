@@ -98,13 +98,8 @@ static WNNOperand find_overlapping(struct onnx_node *n, const struct boxes *b, W
 /** Returns the place of the maximum along axis 2, which stays with size 1, and the maximum. */
 static WNNOperand find_best(struct onnx_node *n, WNNOperand x, WNNOperand *best)
 {
-    WNNArgMinMaxOptions o = WNN_ARG_MIN_MAX_OPTIONS_INIT;
-
-    o.label = n->label;
-    o.keepDimensions = true;
-    o.outputDataType = i32;
     *best = onnx_reduce_axis(n, wnnGraphBuilderReduceMax, x, 2);
-    return wnnGraphBuilderArgMax(n->builder, x, 2, &o);
+    return onnx_arg_max(n, x, 2);
 }
 
 /** Returns whether no flag of [batch, classes, 1] is set, as a uint8 scalar. */
@@ -200,7 +195,6 @@ static WNNOperand keep_one(struct onnx_node *n, const struct boxes *b, uint32_t 
     WNNLoopSlices chosen = {NULL, 2, false};
     const size_t carried = b->group ? CARRIED : GROUP;
     const struct control_iterations t = {b->most, carried, 0, 1, x, in, x, out, NULL, &chosen};
-    WNNGatherOptions o = {.structSize = sizeof o, .label = n->label, .axis = 2};
 
     *kept = onnx_error_operand(n);
     if (!begin(n, b, &t, STOP))
@@ -216,7 +210,7 @@ static WNNOperand keep_one(struct onnx_node *n, const struct boxes *b, uint32_t 
     valid = onnx_greater(n, best, b->none);
     taken = onnx_expand(n, onnx_reshape(n, at, 3, (uint32_t[]){b->batch, 1, b->classes}),
                         (struct onnx_dims){3, {b->batch, EDGES, b->classes}});
-    taken = onnx_transpose(n, wnnGraphBuilderGatherElements(n->builder, b->table, taken, &o), 3, (uint32_t[]){0, 2, 1});
+    taken = onnx_transpose(n, onnx_gather_elements(n, b->table, taken, 2), 3, (uint32_t[]){0, 2, 1});
     taken = find_overlapping(n, b, taken, 2, b->table, 1);
     taken = onnx_or(n, onnx_equal(n, onnx_iota(n, i32, 3, 2, b->count), at), taken);
     if (b->group) {
@@ -239,9 +233,8 @@ static WNNOperand keep_one(struct onnx_node *n, const struct boxes *b, uint32_t 
 static WNNOperand pick_rows(struct onnx_node *n, const struct boxes *b, WNNOperand x, WNNOperand at)
 {
     const uint32_t rows = b->batch * b->classes, size = onnx_dims_of(n, x).at[1];
-    WNNGatherOptions o = {.structSize = sizeof o, .label = n->label};
 
-    x = wnnGraphBuilderGather(n->builder, x, onnx_reshape(n, at, 1, &rows), &o);
+    x = onnx_gather(n, x, onnx_reshape(n, at, 1, &rows), 0);
     return onnx_reshape(n, x, 3, (uint32_t[]){b->batch, b->classes, size});
 }
 
@@ -257,7 +250,6 @@ static WNNOperand try_one(struct onnx_node *n, const struct boxes *b, uint32_t s
     const WNNOperand number = onnx_reshape(n, onnx_iota(n, i32, 1, 0, classes), 3, (uint32_t[]){b->batch, b->classes, 1});
     WNNOperand x[CARRIED], in[CARRIED], out[CARRIED], block, start, best, at, valid, left, place, edges, here;
     const struct control_iterations t = {b->count, CARRIED, 0, 0, x, in, x, out, NULL, NULL};
-    WNNScatterOptions o = {.structSize = sizeof o, .label = n->label, .axis = 2};
 
     x[KEPT] = filled(n, b, i32, 0, 1);
     x[MAXIMA] = b->state;
@@ -293,10 +285,9 @@ static WNNOperand try_one(struct onnx_node *n, const struct boxes *b, uint32_t s
     x[KEPT] = onnx_add(n, in[KEPT], onnx_cast(n, here, i32));
     /* What is not kept goes after all that can be. */
     here = onnx_where(n, here, in[KEPT], onnx_scalar(n, i32, b->most));
-    x[CHOSEN] = wnnGraphBuilderScatterElements(n->builder, in[CHOSEN], here, x[PLACE], &o);
+    x[CHOSEN] = onnx_scatter_elements(n, in[CHOSEN], here, x[PLACE], 2);
     here = onnx_expand(n, onnx_reshape(n, here, 4, (uint32_t[]){b->batch, b->classes, 1, 1}), onnx_dims_of(n, edges));
-    o.axis = 3;
-    x[EDGE] = wnnGraphBuilderScatterElements(n->builder, in[EDGE], here, edges, &o);
+    x[EDGE] = onnx_scatter_elements(n, in[EDGE], here, edges, 3);
     x[STOP] = none_of(n, valid);
     if (!control_end(n, &t, true))
         return *kept;
@@ -311,15 +302,13 @@ static WNNOperand try_one(struct onnx_node *n, const struct boxes *b, uint32_t s
 static WNNOperand list(struct onnx_node *n, WNNOperand flags, WNNOperand values, uint32_t room, WNNOperand *count)
 {
     const WNNOperand end = onnx_scalar(n, i32, room);
-    WNNCumulativeSumOptions sum = {.structSize = sizeof sum, .label = n->label, .exclusive = true};
-    WNNScatterOptions o = {.structSize = sizeof o, .label = n->label};
     WNNOperand place;
 
     *count = onnx_reshape(n, onnx_reduce_axis(n, wnnGraphBuilderReduceSum, flags, 0), 0, NULL);
-    place = onnx_min(n, wnnGraphBuilderCumulativeSum(n->builder, flags, 0, &sum), end);
+    place = onnx_min(n, onnx_sum_before(n, flags), end);
     place = onnx_where(n, onnx_cast(n, flags, u8), place, end); /* one more is cut off */
-    values = wnnGraphBuilderScatterElements(
-        n->builder, onnx_expand(n, onnx_scalar(n, i32, 0), (struct onnx_dims){1, {room + 1}}), place, values, &o);
+    values =
+        onnx_scatter_elements(n, onnx_expand(n, onnx_scalar(n, i32, 0), (struct onnx_dims){1, {room + 1}}), place, values, 0);
     return onnx_slice_axis(n, values, 0, 0, room);
 }
 
@@ -345,7 +334,6 @@ static uint32_t choose_step(uint32_t all, uint32_t room)
 static WNNOperand find_scores(struct onnx_node *n, const struct boxes *b, WNNOperand scores, uint32_t room, WNNOperand *count)
 {
     const uint32_t all = onnx_dims_of(n, scores).at[0], step = choose_step(all, room), width = all / step, again = step * room;
-    WNNGatherOptions o = {.structSize = sizeof o, .label = n->label};
     WNNOperand at, place, found = NULL, flags;
 
     if (step == 1) {
@@ -355,13 +343,12 @@ static WNNOperand find_scores(struct onnx_node *n, const struct boxes *b, WNNOpe
         flags = onnx_reshape(n, onnx_reduce_axis(n, wnnGraphBuilderReduceMax, flags, 0), 1, &width);
         at = onnx_reshape(n, list(n, flags, onnx_iota(n, i32, 1, 0, width), room, &found), 2, (uint32_t[]){1, room});
         at = onnx_add(n, at, onnx_mul(n, onnx_iota(n, i32, 2, 0, step), onnx_scalar(n, i32, width)));
-        scores = wnnGraphBuilderGather(n->builder, scores, at, &o);
+        scores = onnx_gather(n, scores, at, 0);
         scores = onnx_where(n, onnx_lesser(n, onnx_iota(n, i32, 2, 1, room), found), scores, b->none);
         at = onnx_reshape(n, at, 1, &again);
         scores = onnx_reshape(n, scores, 1, &again);
     }
-    place = wnnGraphBuilderDiv(n->builder, at, onnx_scalar(n, i32, b->count), n->options);
-    place = onnx_sub(n, at, onnx_mul(n, place, onnx_scalar(n, i32, b->count)));
+    onnx_divide(n, at, b->count, &place);
     flags = onnx_cast(n, onnx_greater(n, drop_low(n, b, scores, place), b->none), i32);
     at = list(n, flags, at, room, count);
     if (found) /* scores may be missing if flags were too many */
@@ -383,7 +370,6 @@ static struct kept keep_few(struct onnx_node *n, struct boxes *b, uint32_t rows)
     const WNNOperand scores = onnx_reshape(n, b->scores, 1, &all);
     struct boxes f = *b;
     struct kept k;
-    WNNGatherOptions o = {.structSize = sizeof o, .label = n->label};
     WNNOperand count, at = find_scores(n, b, scores, room, &count), place;
 
     f.batch = f.classes = 1;
@@ -391,14 +377,13 @@ static struct kept keep_few(struct onnx_node *n, struct boxes *b, uint32_t rows)
     f.most = rows < room ? rows : room;
     f.stopped = onnx_greater(n, count, onnx_scalar(n, i32, room));
     b->stopped = onnx_not(n, f.stopped);
-    k.row = wnnGraphBuilderDiv(n->builder, at, onnx_scalar(n, i32, b->count), n->options);
-    k.box = onnx_sub(n, at, onnx_mul(n, k.row, onnx_scalar(n, i32, b->count)));
-    place = wnnGraphBuilderDiv(n->builder, k.row, onnx_scalar(n, i32, b->classes), n->options);
+    k.row = onnx_divide(n, at, b->count, &k.box);
+    place = onnx_divide(n, k.row, b->classes, NULL);
     place = onnx_add(n, k.box, onnx_mul(n, place, onnx_scalar(n, i32, b->count)));
     f.given = onnx_reshape(n, b->given, 2, (uint32_t[]){b->batch * b->count, 4});
-    f.given = onnx_reshape(n, wnnGraphBuilderGather(n->builder, f.given, place, &o), 3, (uint32_t[]){1, room, 4});
+    f.given = onnx_reshape(n, onnx_gather(n, f.given, place, 0), 3, (uint32_t[]){1, room, 4});
     f.table = find_edges(n, f.given, b->centered);
-    f.state = wnnGraphBuilderGather(n->builder, scores, at, &o);
+    f.state = onnx_gather(n, scores, at, 0);
     f.state = onnx_where(n, onnx_lesser(n, onnx_iota(n, i32, 1, 0, room), count), f.state, b->none);
     f.state = onnx_reshape(n, f.state, 3, (uint32_t[]){1, 1, room});
     f.group = classes > 1 ? onnx_reshape(n, k.row, 3, (uint32_t[]){1, 1, room}) : NULL;
@@ -406,8 +391,8 @@ static struct kept keep_few(struct onnx_node *n, struct boxes *b, uint32_t rows)
     k.count = onnx_reshape(n, k.count, 0, NULL);
     /* What is not kept is the element after the list, 0. */
     at = onnx_where(n, onnx_lesser(n, onnx_iota(n, i32, 1, 0, f.most), k.count), at, onnx_scalar(n, i32, room));
-    k.row = extend(n, wnnGraphBuilderGather(n->builder, extend(n, k.row, room + 1), at, &o), rows);
-    k.box = extend(n, wnnGraphBuilderGather(n->builder, extend(n, k.box, room + 1), at, &o), rows);
+    k.row = extend(n, onnx_gather(n, extend(n, k.row, room + 1), at, 0), rows);
+    k.box = extend(n, onnx_gather(n, extend(n, k.box, room + 1), at, 0), rows);
     return k;
 }
 
@@ -420,7 +405,6 @@ static bool join_classes(struct onnx_node *n, const struct boxes *b, uint32_t ro
     const uint32_t classes = b->batch * b->classes;
     WNNOperand p = NULL, x[CARRIED] = {NULL, few->count, few->box, few->row}, in[CARRIED], flags, kept;
     const struct control_iterations t = {1, CARRIED, 0, 0, x, in, x, x, NULL, NULL};
-    WNNGatherOptions o = {.structSize = sizeof o, .label = n->label};
 
     if (b->stopped && !begin(n, b, &t, STOP))
         return false;
@@ -435,8 +419,8 @@ static bool join_classes(struct onnx_node *n, const struct boxes *b, uint32_t ro
         x[COUNT] = onnx_reshape(n, onnx_reduce_axis(n, wnnGraphBuilderReduceSum, flags, 0), 0, NULL);
     } else {
         flags = onnx_compact(n, flags, &x[COUNT]);
-        x[BOX] = wnnGraphBuilderGather(n->builder, x[BOX], flags, &o);
-        x[ROW] = wnnGraphBuilderGather(n->builder, x[ROW], flags, &o);
+        x[BOX] = onnx_gather(n, x[BOX], flags, 0);
+        x[ROW] = onnx_gather(n, x[ROW], flags, 0);
     }
     for (size_t i = COUNT; p && i < CARRIED; i++)
         x[i] = onnx_where(n, p, in[i], x[i]);
@@ -463,8 +447,7 @@ static WNNOperand choose(struct onnx_node *n, struct boxes *b, WNNOperand *count
     if (n->refused || !join_classes(n, b, rows, &k, &few))
         return onnx_error_operand(n);
     *count = k.count;
-    parts[0] = wnnGraphBuilderDiv(n->builder, k.row, onnx_scalar(n, i32, b->classes), n->options);
-    parts[1] = onnx_sub(n, k.row, onnx_mul(n, parts[0], onnx_scalar(n, i32, b->classes)));
+    parts[0] = onnx_divide(n, k.row, b->classes, &parts[1]);
     parts[2] = k.box;
     for (size_t i = 0; i < INDICES; i++)
         parts[i] = onnx_reshape(n, parts[i], 2, (uint32_t[]){rows, 1});

@@ -20,7 +20,6 @@ static bool compress(struct onnx_node *n, uint32_t axis, bool flat)
     const struct onnx_value *v = n->inputs[0], *condition = n->inputs[1], *counted = condition->count ? condition : v;
     WNNOperand x = onnx_operand(n, 0), flags = onnx_cast(n, onnx_operand(n, 1), WNNOperandDataType_Int32), count;
     const uint32_t size = onnx_dims_of(n, flags).at[0], all = (uint32_t)onnx_elements(v);
-    WNNGatherOptions o = {.structSize = sizeof o, .label = n->label, .axis = axis};
 
     if (v->count && (flat ? v->rank != 1 : v->counted != axis))
         return onnx_refuse(n, "its input has another dimension whose size is known at run time only");
@@ -30,7 +29,7 @@ static bool compress(struct onnx_node *n, uint32_t axis, bool flat)
     x = flat ? onnx_reshape(n, x, 1, &all) : x;
     flags = onnx_compact(n, flags, &count);
     onnx_set_count(n, count, axis);
-    return onnx_output_as(n, 0, wnnGraphBuilderGather(n->builder, x, flags, &o), v->type);
+    return onnx_output_as(n, 0, onnx_gather(n, x, flags, axis), v->type);
 }
 
 bool onnx_import_compress(struct onnx_node *n)

@@ -139,16 +139,14 @@ static WNNOperand unpack_bytes(struct onnx_node *n, WNNOperand x, uint32_t bits)
 {
     struct onnx_dims dims = onnx_dims_of(n, x);
     const uint32_t each = 8 / bits, shape[2] = {UINT8_MAX + 1, each};
-    WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
     uint8_t table[(UINT8_MAX + 1) * 8];
 
     if (each == 1 || n->refused || !dims.rank)
         return x;
     for (uint32_t i = 0; i < shape[0] * each; i++)
         table[i] = (uint8_t)(i / each >> i % each * bits & ((1u << bits) - 1));
-    o.label = n->label;
-    x = wnnGraphBuilderGather(n->builder, onnx_constant_operand(n, WNNOperandDataType_Uint8, 2, shape, table),
-                              onnx_cast(n, x, WNNOperandDataType_Int32), &o);
+    x = onnx_gather(n, onnx_constant_operand(n, WNNOperandDataType_Uint8, 2, shape, table),
+                    onnx_cast(n, x, WNNOperandDataType_Int32), 0);
     dims.at[dims.rank - 1] *= each;
     return onnx_reshape(n, x, dims.rank, dims.at);
 }
@@ -357,13 +355,10 @@ bool onnx_import_gather_block_quantized(struct onnx_node *n)
     else
         zeros = onnx_expand(n, onnx_scalar_like(n, table, 0), (struct onnx_dims){2, {w.rows, w.blocks}});
     /* Only the requested rows become numbers; the table stays as in the file. */
-    WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
-    o.label = n->label;
-    o.axis = 0;
-    x = wnnGraphBuilderGather(n->builder, table, onnx_operand(n, 1), &o);
+    x = onnx_gather(n, table, onnx_operand(n, 1), 0);
     x = packed ? unpack_bytes(n, x, w.bits) : x;
-    s = wnnGraphBuilderGather(n->builder, scales, onnx_operand(n, 1), &o);
-    z = wnnGraphBuilderGather(n->builder, zeros, onnx_operand(n, 1), &o);
+    s = onnx_gather(n, scales, onnx_operand(n, 1), 0);
+    z = onnx_gather(n, zeros, onnx_operand(n, 1), 0);
     dims = onnx_dims_of(n, x);
     indices = onnx_dims_of(n, s);
     if (n->refused || !dims.rank || dims.rank != indices.rank)

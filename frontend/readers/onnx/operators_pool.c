@@ -150,8 +150,6 @@ static WNNOperand pool_indices(struct onnx_node *n, WNNOperand x, const struct p
     int64_t area = onnx_times(n, "the size of its window", w->kernel[0], w->kernel[1]);
     int64_t elements = onnx_times(n, "results times elements of a window", out, area);
     size_t count = (size_t)elements, k = 0;
-    WNNArgMinMaxOptions o = WNN_ARG_MIN_MAX_OPTIONS_INIT;
-    WNNGatherOptions g = WNN_GATHER_OPTIONS_INIT;
     WNNOperand chosen, table, plane;
     int32_t *places, *indices;
 
@@ -193,16 +191,12 @@ static WNNOperand pool_indices(struct onnx_node *n, WNNOperand x, const struct p
     windows = (struct onnx_dims){3, {flat.at[0], (uint32_t)out, (uint32_t)area}};
     chosen = onnx_gather_constant(n, onnx_reshape_to(n, x, flat), 1, (uint32_t)count, places);
     chosen = onnx_reshape_to(n, chosen, windows);
-    o.label = n->label;
-    o.keepDimensions = true;
-    chosen = wnnGraphBuilderArgMax(n->builder, chosen, 2, &o);
+    chosen = onnx_arg_max(n, chosen, 2);
     windows.at[0] = 1;
     table = onnx_constant_operand(n, WNNOperandDataType_Int32, 3, windows.at, indices);
     windows.at[0] = flat.at[0];
     table = onnx_expand(n, table, windows);
-    g.label = n->label;
-    g.axis = 2;
-    chosen = onnx_cast(n, wnnGraphBuilderGatherElements(n->builder, table, chosen, &g), WNNOperandDataType_Int64);
+    chosen = onnx_cast(n, onnx_gather_elements(n, table, chosen, 2), WNNOperandDataType_Int64);
     plane = onnx_constant_operand(n, WNNOperandDataType_Int64, 3, (uint32_t[]){flat.at[0], 1, 1}, first);
     results = (struct onnx_dims){4, {dims.at[0], dims.at[1], p->out[0], p->out[1]}};
     return onnx_from_2d(n, w, onnx_reshape_to(n, onnx_add(n, chosen, plane), results));

@@ -199,7 +199,6 @@ static WNNOperand concat_counted(struct onnx_node *n, WNNOperand y, uint32_t axi
 {
     const WNNOperandDataType i32 = WNNOperandDataType_Int32;
     WNNOperand *flags = onnx_alloc(n, n->input_count, sizeof(*flags)), all, total;
-    WNNGatherOptions o = {.structSize = sizeof o, .label = n->label, .axis = axis};
     size_t parts = 0;
     bool any = false;
 
@@ -219,7 +218,7 @@ static WNNOperand concat_counted(struct onnx_node *n, WNNOperand y, uint32_t axi
         return y;
     all = onnx_compact(n, onnx_concat(n, parts, flags, 0), &total);
     onnx_set_count(n, total, axis);
-    return wnnGraphBuilderGather(n->builder, y, all, &o);
+    return onnx_gather(n, y, all, axis);
 }
 
 bool onnx_import_concat(struct onnx_node *n)
@@ -474,8 +473,7 @@ static bool slice_cuts(struct onnx_node *n, const struct cut *cuts)
     o.strides = strides;
     WNNOperand y = wnnGraphBuilderSlice(n->builder, onnx_operand(n, 0), v->rank, starts, v->rank, sizes, &o);
     if (reversed_count)
-        y = wnnGraphBuilderReverse(n->builder, y,
-                                   &(WNNReverseOptions){.label = n->label, .axesCount = reversed_count, .axes = reversed});
+        y = onnx_reverse(n, y, reversed_count, reversed);
     return onnx_output_as(n, 0, y, v->type);
 }
 

@@ -84,7 +84,6 @@ static WNNOperand mirror(struct onnx_node *n, WNNOperand x, uint32_t length)
     static const float signs[] = {1, -1};
     const struct onnx_dims dims = onnx_dims_of(n, x);
     const uint32_t half = length / 2 + 1, axis = 2;
-    const WNNReverseOptions o = {.label = n->label, .axesCount = 1, .axes = &axis};
     WNNOperand parts[2];
     float *sign = onnx_alloc(n, 2, sizeof *sign);
 
@@ -96,7 +95,7 @@ static WNNOperand mirror(struct onnx_node *n, WNNOperand x, uint32_t length)
     parts[0] = onnx_slice_axis(n, x, 2, 0, half);
     if (length - half == 0)
         return parts[0];
-    parts[1] = wnnGraphBuilderReverse(n->builder, onnx_slice_axis(n, x, 2, 1, length - half), &o);
+    parts[1] = onnx_reverse(n, onnx_slice_axis(n, x, 2, 1, length - half), 1, &axis);
     parts[1] = onnx_mul(n, parts[1],
                         onnx_cast(n, onnx_constant_operand(n, WNNOperandDataType_Float32, 2, (uint32_t[]){2, 1}, sign),
                                   wnnOperandGetDataType(x)));

@@ -146,11 +146,7 @@ static WNNOperand count_before(struct onnx_node *n, comparison before, WNNOperan
 /* Returns the number of set flags in front of each element of a row. */
 static WNNOperand count_in_front(struct onnx_node *n, WNNOperand flags)
 {
-    WNNCumulativeSumOptions o = WNN_CUMULATIVE_SUM_OPTIONS_INIT;
-
-    o.label = n->label;
-    o.exclusive = true;
-    return wnnGraphBuilderCumulativeSum(n->builder, onnx_cast(n, flags, WNNOperandDataType_Int32), 0, &o);
+    return onnx_sum_before(n, onnx_cast(n, flags, WNNOperandDataType_Int32));
 }
 
 /* Returns the k first of the numbers 0, 1, ... ordered by their places in each row, int32 [count, rows]; as [k, rows]. */
@@ -158,10 +154,8 @@ static WNNOperand invert(struct onnx_node *n, const struct candidates *c, WNNOpe
 {
     const struct onnx_dims dims = onnx_dims_of(n, places);
     const WNNOperand each = onnx_expand(n, onnx_iota(n, WNNOperandDataType_Int32, 2, 0, dims.at[0]), dims);
-    WNNScatterOptions o = WNN_SCATTER_OPTIONS_INIT;
 
-    o.label = n->label;
-    return onnx_slice_axis(n, wnnGraphBuilderScatterElements(n->builder, each, places, each, &o), 0, 0, c->k);
+    return onnx_slice_axis(n, onnx_scatter_elements(n, each, places, each, 0), 0, 0, c->k);
 }
 
 /* ---- the number at a place ---- */
@@ -187,12 +181,10 @@ static WNNOperand ordered_keys(struct onnx_node *n, const struct candidates *c, 
 /* Returns scale * (base + fraction): a float32 by its sign and exponent, as int32, and its other digits. */
 static WNNOperand join_digits(struct onnx_node *n, WNNOperand scales, WNNOperand exponent, WNNOperand fraction)
 {
-    WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
     WNNOperand base = onnx_linear(n, onnx_cast(n, exponent, WNNOperandDataType_Float32), 1, -EXPONENTS / 2);
 
-    o.label = n->label;
     base = onnx_clamp(n, base, -2, 1); /* -1 and 0 for numbers so small that their first digit is 0 */
-    return onnx_mul(n, wnnGraphBuilderGather(n->builder, scales, exponent, &o), onnx_add(n, base, fraction));
+    return onnx_mul(n, onnx_gather(n, scales, exponent, 0), onnx_add(n, base, fraction));
 }
 
 /*
@@ -309,22 +301,17 @@ static WNNOperand gather_places(struct onnx_node *n, const struct candidates *c,
 {
     const WNNOperand rows = onnx_iota(n, WNNOperandDataType_Int32, 2, 1, c->rows);
     const WNNOperand stride = onnx_scalar(n, WNNOperandDataType_Int32, by_rows ? c->count : c->rows);
-    WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
 
-    o.label = n->label;
     places = by_rows ? onnx_add(n, places, onnx_mul(n, rows, stride)) : onnx_add(n, onnx_mul(n, places, stride), rows);
     x = onnx_reshape(n, x, 1, (uint32_t[]){c->rows * c->count});
-    return wnnGraphBuilderGather(n->builder, x, places, &o);
+    return onnx_gather(n, x, places, 0);
 }
 
 /* Returns blocks, int32 [k, 1], of a single row that is all blocks, as [k * size, 1]. */
 static WNNOperand gather_blocks(struct onnx_node *n, const struct candidates *c, WNNOperand x, WNNOperand blocks, uint32_t size)
 {
-    WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
-
-    o.label = n->label;
     x = onnx_reshape(n, x, 2, (uint32_t[]){c->count / size, size});
-    x = wnnGraphBuilderGather(n->builder, x, onnx_reshape(n, blocks, 1, (uint32_t[]){c->k}), &o);
+    x = onnx_gather(n, x, onnx_reshape(n, blocks, 1, (uint32_t[]){c->k}), 0);
     return onnx_reshape(n, x, 2, (uint32_t[]){c->k * size, 1});
 }
 
@@ -451,13 +438,12 @@ static void exchange(struct onnx_node *n, struct network *x, uint32_t stride, bo
     transpose(n, x, stride < x->low);
     const uint32_t axes[] = {1, 2}, first = x->transposed ? 0 : 1, end = mirrored ? 2 : 1;
     const uint32_t side = x->columns ? x->high : x->side, blocks = x->count * x->side / side / 2 / stride;
-    const WNNReverseOptions o = {.label = n->label, .axesCount = end - first, .axes = axes + first};
 
     for (unsigned i = 0; i < 2; i++) {
         *all[i] = onnx_reshape(n, *all[i], 4, (uint32_t[]){blocks, 2, stride, side});
         partner[i] = x->transposed ? *all[i] : onnx_gather_constant(n, *all[i], 1, 2, halves);
         if (first < end)
-            partner[i] = wnnGraphBuilderReverse(n->builder, partner[i], &o);
+            partner[i] = onnx_reverse(n, partner[i], end - first, axes + first);
     }
     keeps = onnx_and(n, onnx_equal(n, x->keys, partner[0]), onnx_lesser(n, x->places, partner[1]));
     keeps = onnx_or(n, x->before(n, x->keys, partner[0]), keeps);
@@ -516,21 +502,19 @@ static WNNOperand sort_by_network(struct onnx_node *n, const struct candidates *
 static void select_first(struct onnx_node *n, struct candidates *c)
 {
     static const uint32_t swap[] = {1, 0};
-    WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
     uint32_t block;
     bool by_network;
 
-    o.label = n->label;
     while (plan_cuts(c, c->count, CUTS_MAX - c->cuts, &block), block)
         cut(n, c, block);
     if (c->by_rows)
         c->values = onnx_transpose(n, c->values, 2, swap);
     plan_sort(c->rows, c->count, &by_network);
     WNNOperand at = by_network ? sort_by_network(n, c) : invert(n, c, rank_elements(n, c));
-    c->values = wnnGraphBuilderGatherElements(n->builder, c->values, at, &o);
+    c->values = onnx_gather_elements(n, c->values, at, 0);
     /* What is found says where it was before the last cut, that says where it was before the one before it, and so on. */
     while (c->cuts)
-        at = wnnGraphBuilderGatherElements(n->builder, c->places[--c->cuts], at, &o);
+        at = onnx_gather_elements(n, c->places[--c->cuts], at, 0);
     c->places[0] = at;
     c->by_rows = false;
     c->count = c->k;

@@ -15,25 +15,10 @@ enum { COMPARED_MOST = 1 << 24 }; /* elements of all pairs of slices */
 
 static const WNNOperandDataType i32 = WNNOperandDataType_Int32;
 
-static WNNOperand pick(struct onnx_node *n, WNNOperand x, WNNOperand at, uint32_t axis)
-{
-    return wnnGraphBuilderGather(n->builder, x, at,
-                                 &(WNNGatherOptions){.structSize = sizeof(WNNGatherOptions), .label = n->label, .axis = axis});
-}
-
 /** Returns [0, ...] with updates at places, which are all different. */
 static WNNOperand put(struct onnx_node *n, WNNOperand places, WNNOperand updates)
 {
-    const WNNScatterOptions o = {.structSize = sizeof o, .label = n->label};
-
-    return wnnGraphBuilderScatterElements(n->builder, onnx_sub(n, updates, updates), places, updates, &o);
-}
-
-static WNNOperand sum_before(struct onnx_node *n, WNNOperand x)
-{
-    const WNNCumulativeSumOptions o = {.structSize = sizeof o, .label = n->label, .exclusive = true};
-
-    return wnnGraphBuilderCumulativeSum(n->builder, x, 0, &o);
+    return onnx_scatter_elements(n, onnx_sub(n, updates, updates), places, updates, 0);
 }
 
 static WNNOperand sum_rows(struct onnx_node *n, WNNOperand flags, uint32_t count)
@@ -58,19 +43,22 @@ static WNNOperand sort(struct onnx_node *n, WNNOperand x)
         return places;
     }
     onnx_sort(n, onnx_where(n, missing, onnx_scalar_like(n, x, INFINITY), x), &places);
-    return pick(n, places, onnx_compact(n, onnx_cast(n, onnx_not(n, pick(n, missing, places, 0)), i32), &count), 0);
+    return onnx_gather(n, places, onnx_compact(n, onnx_cast(n, onnx_not(n, onnx_gather(n, missing, places, 0)), i32), &count),
+                       0);
 }
 
 /** Says where the elements of a vector are in their order, and, in that order, which differ from the one before, as int32. */
 static WNNOperand sort_elements(struct onnx_node *n, WNNOperand x, uint32_t count, bool slices, WNNOperand *places)
 {
     const WNNOperand at = *places = sort(n, x), each = onnx_iota(n, i32, 1, 0, count);
-    const WNNOperand before = pick(n, at, onnx_max(n, onnx_sub(n, each, onnx_scalar(n, i32, 1)), onnx_scalar(n, i32, 0)), 0);
+    const WNNOperand before =
+        onnx_gather(n, at, onnx_max(n, onnx_sub(n, each, onnx_scalar(n, i32, 1)), onnx_scalar(n, i32, 0)), 0);
     const WNNOperand missing = slices ? NULL : find_nan(n, x);
-    WNNOperand differs = wnnGraphBuilderNotEqual(n->builder, pick(n, x, at, 0), pick(n, x, before, 0), n->options);
+    WNNOperand differs =
+        wnnGraphBuilderNotEqual(n->builder, onnx_gather(n, x, at, 0), onnx_gather(n, x, before, 0), n->options);
 
     if (missing)
-        differs = onnx_and(n, differs, onnx_not(n, pick(n, missing, before, 0)));
+        differs = onnx_and(n, differs, onnx_not(n, onnx_gather(n, missing, before, 0)));
     return onnx_cast(n, onnx_or(n, differs, onnx_equal(n, each, onnx_scalar(n, i32, 0))), i32);
 }
 
@@ -81,8 +69,6 @@ static WNNOperand sort_rows(struct onnx_node *n, WNNOperand x, uint32_t count, u
     const WNNOperand a = onnx_expand(n, onnx_reshape(n, x, 3, (uint32_t[]){count, 1, size}), all);
     const WNNOperand b = onnx_expand(n, onnx_reshape(n, x, 3, (uint32_t[]){1, count, size}), all);
     const WNNOperand missing = find_nan(n, a), beyond = find_nan(n, b);
-    const WNNArgMinMaxOptions o = {.structSize = sizeof o, .label = n->label, .keepDimensions = true, .outputDataType = i32};
-    const WNNGatherOptions last = {.structSize = sizeof last, .label = n->label, .axis = 2};
     const WNNOperand earlier = onnx_greater(n, onnx_iota(n, i32, 2, 0, count), onnx_iota(n, i32, 2, 1, count));
     WNNOperand differs = wnnGraphBuilderNotEqual(n->builder, a, b, n->options), after = onnx_greater(n, a, b), at, equal, place;
 
@@ -91,8 +77,8 @@ static WNNOperand sort_rows(struct onnx_node *n, WNNOperand x, uint32_t count, u
         after = onnx_or(n, after, onnx_and(n, missing, onnx_not(n, beyond)));
     }
     differs = onnx_cast(n, differs, i32);
-    at = wnnGraphBuilderArgMax(n->builder, differs, 2, &o);
-    after = wnnGraphBuilderGatherElements(n->builder, onnx_cast(n, after, i32), at, &last);
+    at = onnx_arg_max(n, differs, 2);
+    after = onnx_gather_elements(n, onnx_cast(n, after, i32), at, 2);
     equal = onnx_equal(n, onnx_reshape_to(n, onnx_reduce_axis(n, wnnGraphBuilderReduceMax, differs, 2), one),
                        onnx_scalar(n, i32, 0));
     equal = onnx_and(n, onnx_reshape(n, equal, 2, all.at), earlier);
@@ -102,7 +88,7 @@ static WNNOperand sort_rows(struct onnx_node *n, WNNOperand x, uint32_t count, u
         equal = onnx_and(n, equal,
                          onnx_equal(n, onnx_reshape(n, sum_rows(n, find_nan(n, x), count), 2, (uint32_t[]){count, 1}),
                                     onnx_scalar(n, i32, 0)));
-    return pick(n, onnx_cast(n, onnx_equal(n, sum_rows(n, equal, count), onnx_scalar(n, i32, 0)), i32), *places, 0);
+    return onnx_gather(n, onnx_cast(n, onnx_equal(n, sum_rows(n, equal, count), onnx_scalar(n, i32, 0)), i32), *places, 0);
 }
 
 /** Makes output i a list, int64, of which so many elements count; all do if count is NULL. */
@@ -149,20 +135,21 @@ bool onnx_import_unique(struct onnx_node *n)
         first = sort_rows(n, onnx_reshape(n, onnx_transpose(n, x, v->rank, permutation), 2, (uint32_t[]){all, size}), all, size,
                           &places);
     at = onnx_compact(n, first, &count);
-    kind = onnx_sub(n, onnx_add(n, sum_before(n, first), first), onnx_scalar(n, i32, 1));
+    kind = onnx_sub(n, onnx_add(n, onnx_sum_before(n, first), first), onnx_scalar(n, i32, 1));
     inverse = put(n, places, kind);
     next = onnx_add(n, onnx_iota(n, i32, 1, 0, all), onnx_scalar(n, i32, 1));
-    next = onnx_where(n, onnx_lesser(n, next, count), pick(n, at, onnx_min(n, next, onnx_scalar(n, i32, all - 1)), 0),
+    next = onnx_where(n, onnx_lesser(n, next, count), onnx_gather(n, at, onnx_min(n, next, onnx_scalar(n, i32, all - 1)), 0),
                       onnx_scalar(n, i32, all));
     counts = onnx_sub(n, next, at);
-    at = pick(n, places, at, 0);
+    at = onnx_gather(n, places, at, 0);
     if (!sorted) { /* in the order of the elements that come first */
         first = put(n, places, first);
-        number = pick(n, sum_before(n, first), at, 0);
+        number = onnx_gather(n, onnx_sum_before(n, first), at, 0);
         at = onnx_compact(n, first, &count);
-        counts = pick(n, counts, pick(n, inverse, at, 0), 0);
-        inverse = pick(n, number, inverse, 0);
+        counts = onnx_gather(n, counts, onnx_gather(n, inverse, at, 0), 0);
+        inverse = onnx_gather(n, number, inverse, 0);
     }
     return output_list(n, 1, onnx_cast(n, at, i64), count, 0) && output_list(n, 2, onnx_cast(n, inverse, i64), NULL, 0) &&
-           output_list(n, 3, onnx_cast(n, counts, i64), count, 0) && output_list(n, 0, pick(n, x, at, axis), count, axis);
+           output_list(n, 3, onnx_cast(n, counts, i64), count, 0) &&
+           output_list(n, 0, onnx_gather(n, x, at, axis), count, axis);
 }
