@@ -7,78 +7,54 @@
 #include "passes/lower/lower.h"
 
 /**
- * Returns the contraction of operands a and b.  Guards say where a exists; where it does not it is zero.  (Where b lies never
- * depends on them.  Padding may add NaN where a weight is not finite: docs/semantics.md.)
+ * Returns the contraction of operands a and b.  Guards say where each exists; where it does not it is zero.  (Padding may add
+ * NaN where a weight is not finite: docs/semantics.md.)
  */
-static uint32_t contract(struct lowering *l, const struct value *a, struct map *a_at, const struct value *b, struct map *b_at,
-                         uint32_t guard_count, const struct kguard *guards, const struct reduced_space *s)
+static uint32_t contract(struct lowering *l, const struct value *a, struct map *a_at, uint32_t a_count,
+                         const struct kguard *a_guards, const struct value *b, struct map *b_at, uint32_t b_count,
+                         const struct kguard *b_guards, const struct reduced_space *s)
 {
     const union scalar zero = {.u64 = 0};
-    uint32_t x = lower_guarded(l, a, a_at, guard_count, guards, zero);
-    uint32_t y = lower_value(l, b, b_at);
+    uint32_t x = lower_guarded(l, a, a_at, a_count, a_guards, zero);
+    uint32_t y = lower_guarded(l, b, b_at, b_count, b_guards, zero);
 
     if (x == KEXPR_NONE || y == KEXPR_NONE)
         return KEXPR_NONE;
     return lower_dot(l, x, y, s);
 }
 
-static uint32_t add_bias(struct lowering *l, const struct node *n, struct map *channel, uint32_t sum)
-{
-    if (!n->inputs[2].value || sum == KEXPR_NONE)
-        return sum;
-    return kernel_op2(l->k, K_ADD, sum, lower_value(l, n->inputs[2].value, channel));
-}
-
-static uint32_t lower_conv2d(struct lowering *l, const struct node *n, const struct map *m, const struct reduced_space *s,
-                             const struct kaffine *reduced)
+/** Lowers conv2d and convTranspose2d. */
+static uint32_t lower_convolution(struct lowering *l, const struct node *n, const struct map *m, const struct reduced_space *s,
+                                  const struct kaffine *reduced)
 {
     const struct conv_view c = conv_view(n);
     const struct value *input = n->inputs[0].value, *filter = n->inputs[1].value;
     const uint32_t *f = c.filter, *spatial = c.image + AXIS_HEIGHT;
-    const int64_t out_per_group = filter->type.dims[f[AXIS_OUTPUT]] / c.groups;
+    const int64_t out_per_group = filter->type.dims[f[AXIS_OUTPUT]] / (c.transposed ? 1 : c.groups);
     struct kernel *k = l->k;
     struct map at = *m, weight = map_like(m, 4), channel = map_like(m, 1);
-    struct kguard guards[2];
-
-    channel.forms[0] = weight.forms[f[AXIS_OUTPUT]] = m->forms[c.image[AXIS_CHANNEL]];
-    weight.forms[f[AXIS_INPUT]] = reduced[2];
-    at.forms[c.image[AXIS_CHANNEL]] = kaffine_add(
-        k, reduced[2], kaffine_scale(k, form_divmod(l, m->forms[c.image[AXIS_CHANNEL]], out_per_group, c.groups), s->sizes[2]));
-    for (uint32_t i = 0; i < 2; i++) {
-        struct kaffine form = kaffine_scale(k, m->forms[spatial[i]], c.strides[i]);
-        weight.forms[f[AXIS_HEIGHT + i]] = reduced[i];
-        form = kaffine_add(k, form, kaffine_scale(k, reduced[i], c.dilations[i]));
-        at.forms[spatial[i]] = kaffine_add_const(form, -(int64_t)c.padding[2 * i]);
-        guards[i] = (struct kguard){at.forms[spatial[i]], input->type.dims[spatial[i]]};
-    }
-    return add_bias(l, n, &channel, contract(l, input, &at, filter, &weight, 2, guards, s));
-}
-
-static uint32_t lower_conv_transpose2d(struct lowering *l, const struct node *n, const struct map *m,
-                                       const struct reduced_space *s, const struct kaffine *reduced)
-{
-    const struct conv_view c = conv_view(n);
-    const struct value *input = n->inputs[0].value, *filter = n->inputs[1].value;
-    const uint32_t *f = c.filter, *spatial = c.image + AXIS_HEIGHT;
-    const int64_t out_per_group = filter->type.dims[f[AXIS_OUTPUT]];
-    struct kernel *k = l->k;
-    struct map at = *m, weight = map_like(m, 4), channel = map_like(m, 1);
-    const union scalar zero = {.u64 = 0};
     struct kguard guards[4], weight_guards[2];
-    uint32_t count = 0, weight_count = 0, x_value, y_value;
+    uint32_t count = 0, weight_count = 0, sum;
 
     channel.forms[0] = m->forms[c.image[AXIS_CHANNEL]];
-    weight.forms[f[AXIS_OUTPUT]] = form_divmod(l, m->forms[c.image[AXIS_CHANNEL]], 1, out_per_group);
-    at.forms[c.image[AXIS_CHANNEL]] = kaffine_add(
-        k, reduced[2], kaffine_scale(k, form_divmod(l, m->forms[c.image[AXIS_CHANNEL]], out_per_group, c.groups), s->sizes[2]));
-    weight.forms[f[AXIS_INPUT]] = at.forms[c.image[AXIS_CHANNEL]];
+    weight.forms[f[AXIS_OUTPUT]] = c.transposed ? form_divmod(l, channel.forms[0], 1, out_per_group) : channel.forms[0];
+    at.forms[c.image[AXIS_CHANNEL]] =
+        kaffine_add(k, reduced[2], kaffine_scale(k, form_divmod(l, channel.forms[0], out_per_group, c.groups), s->sizes[2]));
+    weight.forms[f[AXIS_INPUT]] = c.transposed ? at.forms[c.image[AXIS_CHANNEL]] : reduced[2];
     for (uint32_t i = 0; i < 2; i++) {
-        /* This is output = input * stride + window * dilation - padding, solved for input: where it is whole and inside. */
         const int64_t stride = c.strides[i], dilation = c.dilations[i], window = filter->type.dims[f[AXIS_HEIGHT + i]];
         struct kaffine t = kaffine_add_const(m->forms[spatial[i]], c.padding[2 * i]);
         const bool whole = stride == 1 || dilation == 1;
         int64_t low, high, shift = 0;
 
+        weight.forms[f[AXIS_HEIGHT + i]] = reduced[i];
+        if (!c.transposed) {
+            t = kaffine_add(k, kaffine_scale(k, m->forms[spatial[i]], stride), kaffine_scale(k, reduced[i], dilation));
+            at.forms[spatial[i]] = kaffine_add_const(t, -(int64_t)c.padding[2 * i]);
+            guards[count++] = (struct kguard){at.forms[spatial[i]], input->type.dims[spatial[i]]};
+            continue;
+        }
+        /* This is output = input * stride + window * dilation - padding, solved for input: where it is whole and inside. */
         if (!whole)
             t = kaffine_add(k, t, kaffine_scale(k, reduced[i], -dilation));
         kaffine_range(k, t, &low, &high);
@@ -95,16 +71,14 @@ static uint32_t lower_conv_transpose2d(struct lowering *l, const struct node *n,
             if (window % stride)
                 weight_guards[weight_count++] = guards[count++] = (struct kguard){weight.forms[f[AXIS_HEIGHT + i]], window};
         } else {
-            weight.forms[f[AXIS_HEIGHT + i]] = reduced[i];
             guards[count++] = (struct kguard){kernel_divmod(k, t, 1, stride), 1};
             at.forms[spatial[i]] = kaffine_add_const(kernel_divmod(k, t, stride, 0), -shift);
         }
         guards[count++] = (struct kguard){at.forms[spatial[i]], input->type.dims[spatial[i]]};
     }
-    x_value = lower_guarded(l, input, &at, count, guards, zero);
-    y_value = lower_guarded(l, filter, &weight, weight_count, weight_guards, zero);
-    return add_bias(l, n, &channel,
-                    x_value == KEXPR_NONE || y_value == KEXPR_NONE ? KEXPR_NONE : lower_dot(l, x_value, y_value, s));
+    sum = contract(l, input, &at, count, guards, filter, &weight, weight_count, weight_guards, s);
+    return n->inputs[2].value && sum != KEXPR_NONE ? kernel_op2(k, K_ADD, sum, lower_value(l, n->inputs[2].value, &channel))
+                                                   : sum;
 }
 
 static uint32_t lower_matmul(struct lowering *l, const struct node *n, const struct map *m, const struct reduced_space *s,
@@ -123,7 +97,7 @@ static uint32_t lower_matmul(struct lowering *l, const struct node *n, const str
         at[i].forms[t->rank - 2] = i ? reduced[0] : m->forms[m->rank - 2];
         at[i].forms[t->rank - 1] = i ? m->forms[m->rank - 1] : reduced[0];
     }
-    return contract(l, v[0], &at[0], v[1], &at[1], 0, NULL, s);
+    return contract(l, v[0], &at[0], 0, NULL, v[1], &at[1], 0, NULL, s);
 }
 
 static uint32_t lower_gemm(struct lowering *l, const struct node *n, const struct map *m, const struct reduced_space *s,
@@ -139,7 +113,7 @@ static uint32_t lower_gemm(struct lowering *l, const struct node *n, const struc
     a.forms[!o->aTranspose] = reduced[0];
     b.forms[o->bTranspose] = reduced[0];
     b.forms[!o->bTranspose] = m->forms[1];
-    sum = contract(l, n->inputs[0].value, &a, n->inputs[1].value, &b, 0, NULL, s);
+    sum = contract(l, n->inputs[0].value, &a, 0, NULL, n->inputs[1].value, &b, 0, NULL, s);
     sum = kernel_op2(k, K_MUL, sum, lower_number(l, wnnNumber(o->alpha), t));
     if (!n->inputs[2].value || sum == KEXPR_NONE)
         return sum;
@@ -161,9 +135,8 @@ uint32_t lower_contraction(struct lowering *l, const struct node *n, const struc
         return KEXPR_NONE;
     switch (n->op) {
     case OP_CONV2D:
-        return lower_conv2d(l, n, &spread, &s, reduced);
     case OP_CONV_TRANSPOSE2D:
-        return lower_conv_transpose2d(l, n, &spread, &s, reduced);
+        return lower_convolution(l, n, &spread, &s, reduced);
     case OP_MATMUL:
         return lower_matmul(l, n, &spread, &s, reduced);
     case OP_GEMM:
