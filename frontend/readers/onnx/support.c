@@ -78,64 +78,12 @@ bool onnx_spend(struct onnx_reader *r, size_t steps)
 
 /* ---- names in messages ---- */
 
-/** Decodes one UTF-8 character at text.  Returns its length, or 0 if it is none. */
-static size_t decode(const unsigned char *text, uint32_t *code)
-{
-    size_t length = *text < 0x80                    ? 1
-                    : *text >= 0xC2 && *text < 0xE0 ? 2
-                    : *text >= 0xE0 && *text < 0xF0 ? 3
-                    : *text >= 0xF0 && *text < 0xF5 ? 4
-                                                    : 0;
-
-    if (!length)
-        return 0;
-    *code = length == 1 ? *text : *text & (0x7F >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xC0) != 0x80)
-            return 0;
-        *code = *code << 6 | (text[i] & 0x3F);
-    }
-    if ((length == 3 && *code < 0x800) || (length == 4 && (*code < 0x10000 || *code > 0x10FFFF)))
-        return 0;
-    return length;
-}
-
-/** Returns whether a terminal would not show a character as itself, or whether it changes how others are shown. */
-static bool is_hidden(uint32_t c)
-{
-    return c < 0x20 || (c >= 0x7F && c < 0xA1) || c == 0xAD || c == 0x61C || (c >= 0x180B && c <= 0x180F) ||
-           (c >= 0x2000 && c <= 0x200F) || (c >= 0x2028 && c <= 0x202F) || (c >= 0x205F && c <= 0x206F) || c == 0x3000 ||
-           (c >= 0xD800 && c <= 0xF8FF) || (c >= 0xFE00 && c <= 0xFE0F) || c == 0xFEFF || (c >= 0xFFF0 && c <= 0xFFFB) ||
-           (c >= 0xE0000);
-}
-
 const char *onnx_escape(struct onnx_reader *r, const char *name)
 {
-    enum { SHOWN = 120 };
-    const unsigned char *text = (const unsigned char *)(name ? name : "");
-    char *out = onnx_reader_alloc(r, SHOWN + 24, 1);
-    size_t length = 0;
+    enum { SHOWN = 144 };
+    char *out = onnx_reader_alloc(r, SHOWN, 1);
 
-    if (!out)
-        return "?";
-    while (*text && length < SHOWN) {
-        uint32_t code = *text;
-        size_t bytes = decode(text, &code);
-
-        if (!bytes) {
-            length += (size_t)snprintf(out + length, 24, "\\x%02X", *text);
-            bytes = 1;
-        } else if (is_hidden(code)) {
-            length += (size_t)snprintf(out + length, 24, "\\u{%X}", (unsigned)code);
-        } else {
-            memcpy(out + length, text, bytes);
-            length += bytes;
-        }
-        text += bytes;
-    }
-    if (*text)
-        memcpy(out + length, "...", 4);
-    return out;
+    return out ? escape_text(out, SHOWN, name ? name : "", name ? strlen(name) : 0) : "?";
 }
 
 /* ---- the map ---- */
