@@ -13,16 +13,14 @@ static const char *domain_name(const char *domain)
     return domain && strcmp(domain, "ai.onnx") != 0 ? domain : "";
 }
 
-bool onnx_map_opsets(struct onnx_reader *r, struct onnx_map *map, size_t count, Onnx__OperatorSetIdProto *const *opsets)
+bool onnx_map_opsets(struct onnx_reader *r, struct name_map *map, size_t count, Onnx__OperatorSetIdProto *const *opsets)
 {
     for (size_t i = 0; i < count; i++) {
         const char *name = domain_name(opsets[i]->domain);
-        int added = onnx_map_add(map, name, opsets[i]);
 
-        if (added < 0)
+        if (onnx_map_add(map, name, opsets[i]) == NAME_MAP_OUT_OF_MEMORY)
             return onnx_fail_memory(r);
-        if (!added) /* the last one counts */
-            onnx_map_replace(map, name, opsets[i]);
+        name_map_replace(map, name, strlen(name), opsets[i]); /* the last one counts */
     }
     return true;
 }
@@ -34,7 +32,7 @@ const char *onnx_opset(const struct onnx_scope *scope, const char *domain, bool 
 
     if (*imported)
         *version = set->version;
-    if (!scope->opsets->names.table.count && !*name) { /* before version 3 of the format there were no sets */
+    if (!scope->opsets->table.count && !*name) { /* before version 3 of the format there were no sets */
         *version = 1;
         *imported = true;
     }
@@ -87,10 +85,11 @@ static bool prepare_function(struct onnx_reader *r, struct onnx_function *f)
 
     for (size_t i = 0; ok && i < proto->n_attribute_proto; i++)
         if (proto->attribute_proto[i]->name)
-            ok = onnx_map_add(&f->attributes, proto->attribute_proto[i]->name, proto->attribute_proto[i]) >= 0 ||
+            ok = onnx_map_add(&f->attributes, proto->attribute_proto[i]->name, proto->attribute_proto[i]) !=
+                     NAME_MAP_OUT_OF_MEMORY ||
                  onnx_fail_memory(r);
     for (size_t i = 0; ok && i < proto->n_attribute; i++) /* without a default */
-        ok = onnx_map_add(&f->attributes, proto->attribute[i], NULL) >= 0 || onnx_fail_memory(r);
+        ok = onnx_map_add(&f->attributes, proto->attribute[i], NULL) != NAME_MAP_OUT_OF_MEMORY || onnx_fail_memory(r);
     f->prepared = ok;
     return ok;
 }
@@ -110,7 +109,7 @@ void onnx_free_functions(struct onnx_reader *r)
 {
     name_map_free(&r->functions_by_name);
     for (struct onnx_function *f = r->functions; f; f = f->next) {
-        onnx_map_free(&f->attributes);
-        onnx_map_free(&f->opsets);
+        name_map_free(&f->attributes);
+        name_map_free(&f->opsets);
     }
 }

@@ -23,22 +23,13 @@ enum {
 /** Computing a small result ahead of its use may take about so many operations. */
 #define FOLD_COST 0x1p24
 
-/** Maps names to pointers, which may be NULL.  Names and pointers stay the caller's. */
-struct onnx_map {
-    struct name_map names;
-};
-
 /**
  * Returns the value of a name, or NULL if it is not there.  *found (found may be NULL) tells an absent name from one with a
  * NULL value.
  */
-void *onnx_map_get(const struct onnx_map *map, const char *name, bool *found);
-/** Returns 1 if it added the name, 0 if that was there already (and stays as it is), -1 if memory runs out. */
-int onnx_map_add(struct onnx_map *map, const char *name, void *value);
-/** Gives a name that is there another value. */
-void onnx_map_replace(struct onnx_map *map, const char *name, void *value);
-/** Frees the map's memory and leaves it empty. */
-void onnx_map_free(struct onnx_map *map);
+void *onnx_map_get(const struct name_map *map, const char *name, bool *found);
+/** Adds a name with a value, which may be NULL. */
+enum name_map_status onnx_map_add(struct name_map *map, const char *name, void *value);
 
 /** Names have a meaning within a scope: the graph, a function's body, or a body of If, Loop or Scan. */
 struct onnx_scope {
@@ -46,11 +37,11 @@ struct onnx_scope {
     struct onnx_scope *outer;             /* a body sees the names around it; a function does not (NULL) */
     const struct onnx_node *owner;        /* the node that the function or body belongs to; NULL for the model's graph */
     const struct onnx_function *function; /* set in functions: attributes may refer to those of owner */
-    const struct onnx_map *opsets;        /* Onnx__OperatorSetIdProto, by domain */
-    struct onnx_map values; /* struct onnx_value; NULL for an optional input of a function that the caller left out */
+    const struct name_map *opsets;        /* Onnx__OperatorSetIdProto, by domain */
+    struct name_map values; /* struct onnx_value; NULL for an optional input of a function that the caller left out */
     size_t node_count;      /* of the nodes that are imported in it */
     Onnx__NodeProto *const *nodes;
-    struct onnx_map blocked; /* struct onnx_blocked, of tensors in blocks of channels (operators_nchwc.c) */
+    struct name_map blocked; /* struct onnx_blocked, of tensors in blocks of channels (operators_nchwc.c) */
     uint32_t block;          /* channels of a block; 0 until it is needed */
     unsigned depth;
 };
@@ -68,8 +59,8 @@ struct onnx_function {
     struct onnx_function *next;
     const Onnx__FunctionProto *proto;
     bool prepared;              /* it was called, so that what follows is there */
-    struct onnx_map attributes; /* Onnx__AttributeProto, its default; NULL if it has none */
-    struct onnx_map opsets;
+    struct name_map attributes; /* Onnx__AttributeProto, its default; NULL if it has none */
+    struct name_map opsets;
 };
 
 /** Holds a list of nodes and the order in which they can be imported. */
@@ -100,7 +91,7 @@ struct onnx_reader {
     size_t length;
     struct file_map *map; /* the file, if it stays: its weights are lent then; NULL if they are copied */
     struct onnx_external *external;
-    struct onnx_map external_by_path; /* the same */
+    struct name_map external_by_path; /* the same */
     const struct model_options *options;
     struct model *model;
     Onnx__ModelProto *proto;
@@ -116,7 +107,7 @@ struct onnx_reader {
     size_t steps;           /* not charged yet, see onnx_spend */
     struct name_map orders; /* struct onnx_order, by the address of the list */
     bool *needed;           /* the nodes of the graph that wanted outputs depend on */
-    struct onnx_map opsets; /* of the model */
+    struct name_map opsets; /* of the model */
     struct onnx_function *functions;
     struct name_map functions_by_name;
     struct onnx_open_table open;
@@ -147,7 +138,7 @@ const char *onnx_escape(struct onnx_reader *r, const char *name);
 
 /* functions.c */
 /** Maps domains ("" is ONNX's own) to operator sets.  Returns false if the reader failed. */
-bool onnx_map_opsets(struct onnx_reader *r, struct onnx_map *map, size_t count, Onnx__OperatorSetIdProto *const *opsets);
+bool onnx_map_opsets(struct onnx_reader *r, struct name_map *map, size_t count, Onnx__OperatorSetIdProto *const *opsets);
 /** Returns the domain as it stands in tables.  *imported says whether the scope has its operator set, *version which one. */
 const char *onnx_opset(const struct onnx_scope *scope, const char *domain, bool *imported, int64_t *version);
 /** Fills the reader's table of the model's functions.  Returns false if the reader failed. */

@@ -167,7 +167,8 @@ static bool note_node(struct onnx_scope *scope, const Onnx__NodeProto *node)
     if (made->width < f.outputs)
         made->width = f.outputs;
     for (size_t i = 0; i < node->n_output; i++)
-        if (node->output[i] && *node->output[i] && onnx_map_add(&scope->blocked, node->output[i], made) < 0)
+        if (node->output[i] && *node->output[i] &&
+            onnx_map_add(&scope->blocked, node->output[i], made) == NAME_MAP_OUT_OF_MEMORY)
             return onnx_fail_memory(scope->reader);
     return onnx_spend(scope->reader, 1 + node->n_input + node->n_output + node->n_attribute);
 }

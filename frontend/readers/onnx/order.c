@@ -9,7 +9,7 @@
 #include "frontend/readers/onnx/internal.h"
 
 struct order {
-    const struct onnx_map *producers; /* name to 1 + index */
+    const struct name_map *producers; /* name to 1 + index */
     size_t node;                      /* whose names are visited */
     bool *needed;                     /* visits note their producers here, if not NULL */
     bool sorted, out_of_memory;
@@ -24,7 +24,7 @@ struct order {
 /** Holds the names that a body defines; a read of one of them does not refer to a value outside of the body. */
 struct body {
     const struct body *outer;
-    struct onnx_map names;
+    struct name_map names;
 };
 
 /** Notes what one name says about the order. */
@@ -57,7 +57,7 @@ static bool visit(struct order *o, const struct body *body, const char *name)
 
 static bool define(struct order *o, struct body *body, const char *name)
 {
-    o->out_of_memory = name && onnx_map_add(&body->names, name, body) < 0;
+    o->out_of_memory = name && onnx_map_add(&body->names, name, body) == NAME_MAP_OUT_OF_MEMORY;
     return !o->out_of_memory;
 }
 
@@ -97,22 +97,23 @@ static bool visit_node(struct order *o, const struct body *outer, const Onnx__No
                 ok = visit_node(o, &body, graph->node[k]);
             for (size_t k = 0; ok && k < graph->n_output; k++)
                 ok = visit(o, &body, graph->output[k]->name);
-            onnx_map_free(&body.names);
+            name_map_free(&body.names);
         }
     }
     return ok;
 }
 
-static bool map_producers(struct onnx_reader *r, size_t count, Onnx__NodeProto *const *nodes, struct onnx_map *producers)
+static bool map_producers(struct onnx_reader *r, size_t count, Onnx__NodeProto *const *nodes, struct name_map *producers)
 {
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < nodes[i]->n_output; k++) {
             const char *name = nodes[i]->output[k];
-            int added = name && *name ? onnx_map_add(producers, name, (void *)(uintptr_t)(i + 1)) : 1;
+            const enum name_map_status added =
+                name && *name ? onnx_map_add(producers, name, (void *)(uintptr_t)(i + 1)) : NAME_MAP_ADDED;
 
-            if (added < 0)
+            if (added == NAME_MAP_OUT_OF_MEMORY)
                 return onnx_fail_memory(r);
-            if (!added)
+            if (added == NAME_MAP_EXISTS)
                 return onnx_fail(r, "two nodes have a result \"%s\", the second is \"%s\" (%s)", onnx_escape(r, name),
                                  onnx_escape(r, nodes[i]->name), onnx_escape(r, nodes[i]->op_type));
         }
@@ -177,7 +178,7 @@ static bool find_needed(struct onnx_reader *r, struct order *o, const size_t *or
 /** Finds the order of nodes that was not asked for yet. */
 static const size_t *make_order(struct onnx_reader *r, size_t count, Onnx__NodeProto *const *nodes, const char *what)
 {
-    struct onnx_map producers = {0};
+    struct name_map producers = {0};
     struct order o = {.producers = &producers, .sorted = true};
     size_t *order = onnx_reader_alloc(r, count + 1, sizeof *order);
     bool ok = order && map_producers(r, count, nodes, &producers);
@@ -195,7 +196,7 @@ static const size_t *make_order(struct onnx_reader *r, size_t count, Onnx__NodeP
     free(o.edges);
     free(o.first);
     free(o.waits);
-    onnx_map_free(&producers);
+    name_map_free(&producers);
     return ok ? order : NULL;
 }
 

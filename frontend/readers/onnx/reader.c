@@ -111,7 +111,7 @@ static bool bind_value(struct onnx_scope *scope, const Onnx__ValueInfoProto *inf
     if (!onnx_elements(v) && !note_empty(scope->reader, info, v))
         return false;
     if (found)
-        onnx_map_replace(&scope->values, info->name, v);
+        name_map_replace(&scope->values, info->name, strlen(info->name), v);
     return found || onnx_bind(scope, info->name, v, "input");
 }
 
@@ -294,7 +294,7 @@ static bool add_inputs(struct onnx_scope *scope, const Onnx__GraphProto *graph)
 }
 
 /** An output must be the result of an operator: inputs and constants go through an identity. */
-static bool add_output(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, struct onnx_map *seen)
+static bool add_output(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, struct name_map *seen)
 {
     struct onnx_reader *r = scope->reader;
     const char *name = info->name ? info->name : "";
@@ -303,11 +303,11 @@ static bool add_output(struct onnx_scope *scope, const Onnx__ValueInfoProto *inf
     struct onnx_node n = {.reader = r, .scope = scope, .proto = &node, .builder = r->model->builder, .options = &options};
     bool found;
     struct onnx_value *v = onnx_lookup(scope, name, &found);
-    int added = onnx_map_add(seen, name, (void *)1);
+    const enum name_map_status added = onnx_map_add(seen, name, (void *)1);
 
-    if (added < 0)
+    if (added == NAME_MAP_OUT_OF_MEMORY)
         return onnx_fail_memory(r);
-    if (!added || !*name)
+    if (added == NAME_MAP_EXISTS || !*name)
         return onnx_fail(r, *name ? "output \"%s\" is named twice" : "an output has no name%s", onnx_escape(r, name));
     if (!v)
         return onnx_fail(r, "output \"%s\" is not an input, initializer or result of a node", onnx_escape(r, name));
@@ -333,7 +333,7 @@ static bool add_output(struct onnx_scope *scope, const Onnx__ValueInfoProto *inf
 
 static bool add_outputs(struct onnx_scope *scope, const Onnx__GraphProto *graph)
 {
-    struct onnx_map seen = {0};
+    struct name_map seen = {0};
     bool found, ok = graph->n_output || onnx_fail(scope->reader, "the graph has no outputs");
 
     for (size_t i = 0; ok && i < graph->n_output; i++)
@@ -345,7 +345,7 @@ static bool add_outputs(struct onnx_scope *scope, const Onnx__GraphProto *graph)
         ok = onnx_fail(scope->reader, "all outputs of the graph have no elements%s%s", v && v->empty ? ", as " : "",
                        v && v->empty ? v->empty : "");
     }
-    onnx_map_free(&seen);
+    name_map_free(&seen);
     return ok;
 }
 
@@ -405,8 +405,8 @@ static bool read_graph(struct onnx_reader *r)
               onnx_bind_initializers(&scope, graph) && add_inputs(&scope, graph) &&
               onnx_import_nodes(&scope, graph->n_node, graph->node, "graph") && add_outputs(&scope, graph);
 
-    onnx_map_free(&scope.values);
-    onnx_map_free(&scope.blocked);
+    name_map_free(&scope.values);
+    name_map_free(&scope.blocked);
     return ok && (!r->refusal_count || fail_with_refusals(r));
 }
 
@@ -436,8 +436,8 @@ static bool read_model(WNNContext context, struct onnx_reader *r)
         onnx__model_proto__free_unpacked(r->proto, NULL);
     for (struct onnx_external *e = r->external; e; e = e->next)
         file_map_release(e->map);
-    onnx_map_free(&r->external_by_path);
-    onnx_map_free(&r->opsets);
+    name_map_free(&r->external_by_path);
+    name_map_free(&r->opsets);
     onnx_free_functions(r);
     name_map_free(&r->orders);
     arena_free(&r->memory);

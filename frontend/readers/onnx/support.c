@@ -90,35 +90,18 @@ const char *onnx_escape(struct onnx_reader *r, const char *name)
 
 static char null_value; /* the item that stands for NULL, which a name map does not hold */
 
-static void *item_of(void *value)
+void *onnx_map_get(const struct name_map *map, const char *name, bool *found)
 {
-    return value ? value : &null_value;
-}
-
-void *onnx_map_get(const struct onnx_map *map, const char *name, bool *found)
-{
-    void *item = name_map_find(&map->names, name, strlen(name));
+    void *item = name_map_find(map, name, strlen(name));
 
     if (found)
         *found = item;
     return item == &null_value ? NULL : item;
 }
 
-int onnx_map_add(struct onnx_map *map, const char *name, void *value)
+enum name_map_status onnx_map_add(struct name_map *map, const char *name, void *value)
 {
-    static const int results[] = {[NAME_MAP_ADDED] = 1, [NAME_MAP_EXISTS] = 0, [NAME_MAP_OUT_OF_MEMORY] = -1};
-
-    return results[name_map_add(&map->names, name, strlen(name), item_of(value))];
-}
-
-void onnx_map_replace(struct onnx_map *map, const char *name, void *value)
-{
-    name_map_replace(&map->names, name, strlen(name), item_of(value));
-}
-
-void onnx_map_free(struct onnx_map *map)
-{
-    name_map_free(&map->names);
+    return name_map_add(map, name, strlen(name), value ? value : &null_value);
 }
 
 /* ---- sizes from what a file says: numbers that fit where they go, or a refusal that names them ---- */

@@ -198,7 +198,7 @@ static struct file_map *open_external(struct onnx_reader *r, const char *locatio
     memcpy(e->key, key, sizeof key);
     e->next = r->external;
     r->external = e;
-    if (onnx_map_add(&r->external_by_path, e->key, e) < 0) {
+    if (onnx_map_add(&r->external_by_path, e->key, e) == NAME_MAP_OUT_OF_MEMORY) {
         onnx_fail_memory(r);
         return NULL;
     }

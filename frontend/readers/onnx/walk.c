@@ -34,13 +34,14 @@ struct onnx_value *onnx_lookup(const struct onnx_scope *scope, const char *name,
 
 bool onnx_bind(struct onnx_scope *scope, const char *name, struct onnx_value *v, const char *what)
 {
-    int added = onnx_map_add(&scope->values, name, v);
+    const enum name_map_status added = onnx_map_add(&scope->values, name, v);
 
     if (!onnx_spend(scope->reader, 1))
         return false;
-    if (added < 0)
+    if (added == NAME_MAP_OUT_OF_MEMORY)
         return onnx_fail_memory(scope->reader);
-    return added || onnx_fail(scope->reader, "%s \"%s\": a value of that name exists", what, onnx_escape(scope->reader, name));
+    return added == NAME_MAP_ADDED ||
+           onnx_fail(scope->reader, "%s \"%s\": a value of that name exists", what, onnx_escape(scope->reader, name));
 }
 
 bool onnx_bind_initializers(struct onnx_scope *scope, const Onnx__GraphProto *graph)
@@ -159,8 +160,8 @@ static bool import_function(struct onnx_node *n, const struct onnx_function *fun
             ok = onnx_fail(r, "function \"%s\": nothing produces its output \"%s\"", onnx_escape(r, f->name),
                            onnx_escape(r, f->output[i]));
     }
-    onnx_map_free(&scope.values);
-    onnx_map_free(&scope.blocked);
+    name_map_free(&scope.values);
+    name_map_free(&scope.blocked);
     return ok && (r->refusal_count == before || onnx_refuse(n, "%s", ""));
 }
 
@@ -192,8 +193,8 @@ bool onnx_import_body(struct onnx_node *n, const Onnx__GraphProto *body, size_t 
             ok = onnx_fail(r, "node \"%s\": nothing produces the output \"%s\" of its body", onnx_escape(r, name_of(n->proto)),
                            onnx_escape(r, name));
     }
-    onnx_map_free(&scope.values);
-    onnx_map_free(&scope.blocked);
+    name_map_free(&scope.values);
+    name_map_free(&scope.blocked);
     if (ok && r->refusal_count > before)
         ok = onnx_refuse(n, "%s", "");
     return ok;
