@@ -16,32 +16,20 @@ static napi_value boolean(struct call *c, bool b)
     return succeeded(c->env, napi_get_boolean(c->env, b, &value)) ? value : NULL;
 }
 
+/** Defines an attribute's function. */
+#define ATTRIBUTE(name, value)                                                                                                 \
+    static napi_value name(struct call *c, struct object *o)                                                                   \
+    {                                                                                                                          \
+        return value;                                                                                                          \
+    }
+
 /* ---- MLTensor ---- */
 
-static napi_value tensor_type(struct call *c, struct object *o)
-{
-    return string(c, wnnOperandDataTypeGetName(wnnTensorGetDataType(o->native.tensor)));
-}
-
-static napi_value tensor_shape(struct call *c, struct object *o)
-{
-    return shape_get(c, o, wnnTensorGetRank(o->native.tensor), wnnTensorGetShape(o->native.tensor), NULL);
-}
-
-static napi_value tensor_readable(struct call *c, struct object *o)
-{
-    return boolean(c, wnnTensorGetReadable(o->native.tensor));
-}
-
-static napi_value tensor_writable(struct call *c, struct object *o)
-{
-    return boolean(c, wnnTensorGetWritable(o->native.tensor));
-}
-
-static napi_value tensor_constant(struct call *c, struct object *o)
-{
-    return boolean(c, wnnTensorGetConstant(o->native.tensor));
-}
+ATTRIBUTE(tensor_type, string(c, wnnOperandDataTypeGetName(wnnTensorGetDataType(o->native.tensor))))
+ATTRIBUTE(tensor_shape, shape_get(c, o, wnnTensorGetRank(o->native.tensor), wnnTensorGetShape(o->native.tensor), NULL))
+ATTRIBUTE(tensor_readable, boolean(c, wnnTensorGetReadable(o->native.tensor)))
+ATTRIBUTE(tensor_writable, boolean(c, wnnTensorGetWritable(o->native.tensor)))
+ATTRIBUTE(tensor_constant, boolean(c, wnnTensorGetConstant(o->native.tensor)))
 
 static napi_value tensor_destroy(struct call *c, struct object *o)
 {
@@ -64,10 +52,7 @@ static napi_value graph_destroy(struct call *c, struct object *o)
 
 /* ---- MLOperand ---- */
 
-static napi_value operand_type(struct call *c, struct object *o)
-{
-    return string(c, wnnOperandDataTypeGetName(wnnOperandGetDataType(o->native.operand)));
-}
+ATTRIBUTE(operand_type, string(c, wnnOperandDataTypeGetName(wnnOperandGetDataType(o->native.operand))))
 
 static napi_value operand_shape(struct call *c, struct object *o)
 {

@@ -183,10 +183,7 @@ static PyObject *array_get_shape(PyObject *self, void *Py_UNUSED(unused))
     return shape;
 }
 
-static PyObject *array_get_data_type(PyObject *self, void *Py_UNUSED(unused))
-{
-    return PyUnicode_FromString(wnnOperandDataTypeGetName(((struct array *)self)->type));
-}
+GETTER(array_get_data_type, PyUnicode_FromString(wnnOperandDataTypeGetName(((struct array *)self)->type)))
 
 static PyObject *array_repr(PyObject *self)
 {

@@ -315,11 +315,8 @@ DEFINE_TYPE(builder, "MLGraphBuilder", struct object, 0,
 
 /* ---- MLOperand ---- */
 
-static PyObject *operand_get_data_type(PyObject *self, void *Py_UNUSED(unused))
-{
-    return PyUnicode_FromString(wnnOperandDataTypeGetName(wnnOperandGetDataType(((struct object *)self)->native.operand)));
-}
-
+GETTER(operand_get_data_type,
+       PyUnicode_FromString(wnnOperandDataTypeGetName(wnnOperandGetDataType(((struct object *)self)->native.operand))))
 static PyObject *operand_get_shape(PyObject *self, void *Py_UNUSED(unused))
 {
     WNNOperand operand = ((struct object *)self)->native.operand;

@@ -41,11 +41,7 @@ static PyObject *cancellation_run(PyObject *self, PyObject *args, PyObject *keyw
     return result;
 }
 
-static PyObject *cancellation_cancel(PyObject *self, PyObject *Py_UNUSED(unused))
-{
-    wnnCancellationCancel(((struct object *)self)->native.cancellation);
-    Py_RETURN_NONE;
-}
+ACTION(cancellation_cancel, wnnCancellationCancel(((struct object *)self)->native.cancellation))
 
 static PyMethodDef cancellation_methods[] = {
     {"run", (PyCFunction)(void (*)(void))cancellation_run, METH_VARARGS | METH_KEYWORDS,

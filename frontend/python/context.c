@@ -112,21 +112,9 @@ static WNNContext native(PyObject *self)
     return ((struct object *)self)->native.context;
 }
 
-static PyObject *context_get_accelerated(PyObject *self, void *Py_UNUSED(unused))
-{
-    return PyBool_FromLong(wnnContextGetAccelerated(native(self)));
-}
-
-static PyObject *context_get_power_preference(PyObject *self, void *Py_UNUSED(unused))
-{
-    return PyUnicode_FromString(preferences[wnnContextGetPowerPreference(native(self))]);
-}
-
-static PyObject *context_get_lost(PyObject *self, void *Py_UNUSED(unused))
-{
-    return PyBool_FromLong(wnnContextIsLost(native(self)));
-}
-
+GETTER(context_get_accelerated, PyBool_FromLong(wnnContextGetAccelerated(native(self))))
+GETTER(context_get_power_preference, PyUnicode_FromString(preferences[wnnContextGetPowerPreference(native(self))]))
+GETTER(context_get_lost, PyBool_FromLong(wnnContextIsLost(native(self))))
 static PyObject *context_get_device(PyObject *self, void *Py_UNUSED(unused))
 {
     WNNDeviceInfo device;
@@ -425,11 +413,7 @@ static PyObject *context_write_tensor(PyObject *self, PyObject *args, PyObject *
     return ok ? Py_NewRef(Py_None) : NULL;
 }
 
-static PyObject *context_destroy(PyObject *self, PyObject *Py_UNUSED(unused))
-{
-    wnnContextDestroy(native(self));
-    Py_RETURN_NONE;
-}
+ACTION(context_destroy, wnnContextDestroy(native(self)))
 
 static PyMethodDef context_methods[] = {
     {"create_graph_builder", context_create_graph_builder, METH_NOARGS,

@@ -140,11 +140,7 @@ static PyObject *graph_set_variant_limit(PyObject *self, PyObject *limit)
     Py_RETURN_NONE;
 }
 
-static PyObject *graph_destroy(PyObject *self, PyObject *Py_UNUSED(unused))
-{
-    wnnGraphDestroy(((struct object *)self)->native.graph);
-    Py_RETURN_NONE;
-}
+ACTION(graph_destroy, wnnGraphDestroy(((struct object *)self)->native.graph))
 
 static PyMethodDef graph_methods[] = {
     {"get_input_names", graph_get_input_names, METH_NOARGS, "get_input_names($self)\n--\n\nReturns the names of the inputs."},
@@ -182,16 +178,8 @@ static WNNTensor tensor_of(PyObject *self)
     return ((struct object *)self)->native.tensor;
 }
 
-static PyObject *tensor_get_data_type(PyObject *self, void *Py_UNUSED(unused))
-{
-    return PyUnicode_FromString(wnnOperandDataTypeGetName(wnnTensorGetDataType(tensor_of(self))));
-}
-
-static PyObject *tensor_get_shape(PyObject *self, void *Py_UNUSED(unused))
-{
-    return list_of_sizes(wnnTensorGetRank(tensor_of(self)), wnnTensorGetShape(tensor_of(self)));
-}
-
+GETTER(tensor_get_data_type, PyUnicode_FromString(wnnOperandDataTypeGetName(wnnTensorGetDataType(tensor_of(self)))))
+GETTER(tensor_get_shape, list_of_sizes(wnnTensorGetRank(tensor_of(self)), wnnTensorGetShape(tensor_of(self))))
 static PyObject *tensor_get_size(PyObject *self, void *Py_UNUSED(unused))
 {
     size_t bytes = wnnOperandDataTypeGetByteSize(wnnTensorGetDataType(tensor_of(self)));
@@ -207,11 +195,7 @@ static PyObject *tensor_get_flag(PyObject *self, void *which)
     return PyBool_FromLong(which && flags[(uintptr_t)which - 1](tensor_of(self)));
 }
 
-static PyObject *tensor_destroy(PyObject *self, PyObject *Py_UNUSED(unused))
-{
-    wnnTensorDestroy(tensor_of(self));
-    Py_RETURN_NONE;
-}
+ACTION(tensor_destroy, wnnTensorDestroy(tensor_of(self)))
 
 static PyMethodDef tensor_methods[] = {
     {"destroy", tensor_destroy, METH_NOARGS, "destroy($self)\n--\n\nDestroys the tensor and gives its memory back."},

@@ -231,20 +231,9 @@ static WNNModelInfo info_of(PyObject *self)
     return wnnDynamicModelGetInfo(native(self));
 }
 
-static PyObject *model_get_name(PyObject *self, void *Py_UNUSED(unused))
-{
-    return text_of(wnnModelInfoGetName(info_of(self)));
-}
-
-static PyObject *model_get_notes(PyObject *self, void *Py_UNUSED(unused))
-{
-    return text_of(wnnDynamicModelGetNotes(native(self)));
-}
-
-static PyObject *model_get_context(PyObject *self, void *Py_UNUSED(unused))
-{
-    return Py_NewRef(((struct object *)self)->owner);
-}
+GETTER(model_get_name, text_of(wnnModelInfoGetName(info_of(self))))
+GETTER(model_get_notes, text_of(wnnDynamicModelGetNotes(native(self))))
+GETTER(model_get_context, Py_NewRef(((struct object *)self)->owner))
 
 /** Returns the shape that a file declares: sizes, names of open dimensions, and None for an open one without a name. */
 static PyObject *declared_shape(const WNNModelDeclaration *d)
@@ -388,11 +377,7 @@ static PyObject *model_graph(PyObject *self, PyObject *args, PyObject *keywords)
     return result;
 }
 
-static PyObject *model_clear(PyObject *self, PyObject *Py_UNUSED(unused))
-{
-    wnnDynamicModelClear(native(self));
-    Py_RETURN_NONE;
-}
+ACTION(model_clear, wnnDynamicModelClear(native(self)))
 
 static PyMethodDef model_methods[] = {
     {"graph", (PyCFunction)(void (*)(void))model_graph, METH_VARARGS | METH_KEYWORDS,

@@ -169,3 +169,17 @@ size_t descriptor_bytes(const WNNOperandDescriptor *d);
 void list_add(PyObject **list, PyObject *value);
 /** Sets a member of a dict likewise. */
 void dict_add(PyObject **dict, WNNStringView name, PyObject *value);
+
+/** Defines the getter of a property. */
+#define GETTER(name, value)                                                                                                    \
+    static PyObject *name(PyObject *self, void *Py_UNUSED(unused))                                                             \
+    {                                                                                                                          \
+        return value;                                                                                                          \
+    }
+/** Defines a method that has neither arguments nor a result. */
+#define ACTION(name, call)                                                                                                     \
+    static PyObject *name(PyObject *self, PyObject *Py_UNUSED(unused))                                                         \
+    {                                                                                                                          \
+        call;                                                                                                                  \
+        Py_RETURN_NONE;                                                                                                        \
+    }
