@@ -152,7 +152,6 @@ value expand_expm1(struct expander *e, const value *args);
 value expand_sigmoid(struct expander *e, const value *args);
 value expand_tanh(struct expander *e, const value *args);
 value expand_erf(struct expander *e, const value *args);
-value expand_ldexp(struct expander *e, const value *args);
 value expand_log(struct expander *e, const value *args); /* logarithm.c */
 value expand_log1p(struct expander *e, const value *args);
 value expand_sin(struct expander *e, const value *args); /* trigonometric.c */

@@ -52,7 +52,7 @@ struct expansion {
 };
 
 /**
- * Returns whether an operation has an expansion for a target.  K_FMA, K_LDEXP and the others have one if the target has no
+ * Returns whether an operation has an expansion for a target.  K_FMA and K_DIV_APPROX have one if the target has no
  * instruction.
  */
 bool expansion_exists(enum kop op, const struct expansion_target *target);

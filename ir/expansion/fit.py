@@ -142,9 +142,9 @@ if __name__ == "__main__":
     show("tanh", tanh, lambda x: x, lambda x: x ** 3, lambda x: x * x, tanh, "0.0001", "0.626", 4)
     # erf(x) = x + x P(x^2), |x| <= 0.95
     show("erf small", erf, lambda x: x, lambda x: x, lambda x: x * x, erf, "0.0001", "0.951", 6)
-    # log(1 - erf(x)) = P(x - 1), 0.95 <= x <= 4; an error here is damped by 1 - erf
-    show("erf large", lambda x: (1 - erf(x)).ln(), lambda x: D(0), lambda x: one, lambda x: x - 1,
-         lambda x: one / (1 - erf(x)), "0.949", "4.0", 7)
+    # log2(1 - erf(x)) = P(x - 1), 0.95 <= x <= 4; an error here is damped by 1 - erf
+    show("erf large", lambda x: (1 - erf(x)).ln() / ln2, lambda x: D(0), lambda x: one, lambda x: x - 1,
+         lambda x: one / (1 - erf(x)), "0.949", "4.0", 6)
     q = "0.7855"
     # sin(r) = r + r^3 P(r^2), cos(r) = 1 - r^2 / 2 + r^4 P(r^2), |r| <= pi / 4, in double
     show("sin", sin, lambda x: x, lambda x: x ** 3, lambda x: x * x, sin, "0.0001", q, 4, False)
@@ -152,6 +152,7 @@ if __name__ == "__main__":
     # log2((1 + s) / (1 - s)) = s P(s^2), |s| <= (sqrt(2) - 1) / (sqrt(2) + 1), in double
     log2 = lambda s: ((1 + s) / (1 - s)).ln() / ln2
     show("log2", log2, lambda x: D(0), lambda x: x, lambda x: x * x, log2, "0.00001", "0.17158", 6, False)
-    # 2^f = 1 + f P(f), |f| <= 1/2, in double
-    show("exp2", lambda x: (x * ln2).exp(), lambda x: one, lambda x: x, lambda x: x, lambda x: (x * ln2).exp(), "-0.5001", "0.5001", 8,
-         False)
+    # 2^f = 1 + f P(f), |f| <= 1/2
+    exp2 = lambda x: (x * ln2).exp()
+    show("exp2 in float", exp2, lambda x: one, lambda x: x, lambda x: x, exp2, "-0.5001", "0.5001", 5)
+    show("exp2", exp2, lambda x: one, lambda x: x, lambda x: x, exp2, "-0.5001", "0.5001", 8, False)

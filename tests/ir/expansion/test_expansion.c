@@ -92,7 +92,7 @@ TEST(every_expansion_is_well_formed_for_every_target)
             count++;
         }
     }
-    assert_int_equal(count, 16 * 15 + 3 * 8); /* three more of which half of the targets have instructions */
+    assert_int_equal(count, 16 * 15 + 2 * 8); /* two more of which half of the targets have instructions */
     assert_false(expansion_exists(K_FMA, &fused));
     assert_true(expansion_exists(K_FMA, &unfused));
     assert_false(expansion_exists(K_SQRT, &unfused));
@@ -137,11 +137,11 @@ static const struct {
     enum kop op;
     uint64_t unfused, fused;
 } known[] = {
-    {K_EXP, 0xFD8E9C017E638BDC, 0x6B3865C80CBF6A13}, {K_EXPM1, 0x1EB4AA85566CF6B1, 0xF01F39391DEFC567},
+    {K_EXP, 0x309E03FA5C222D28, 0x94317CB1273EB6D7}, {K_EXPM1, 0xBE7E03774B6234A5, 0x1F18F6BD90755A9B},
     {K_LOG, 0xF597E29149B72AFB, 0x869C142BC1A710A4}, {K_LOG1P, 0x99B29F765779A803, 0xCA229F2DD4C6E086},
     {K_SIN, 0x6B15B1E515B43C98, 0x2135B708BA35A356}, {K_COS, 0x8AA8119119A09151, 0x0CF7BA074E4482BD},
-    {K_TAN, 0x3A953AA8C3DD7C9A, 0x628A14B20B6F9518}, {K_TANH, 0xF45385314202510A, 0xD57F1E569E745D5F},
-    {K_ERF, 0x2670CBA2983011E2, 0x21DDA7EFD4A7EAC9}, {K_SIGMOID, 0xCB57C68846929198, 0x6DF09D9589081909},
+    {K_TAN, 0x3A953AA8C3DD7C9A, 0x628A14B20B6F9518}, {K_TANH, 0xC05A3CC0D45D172B, 0x212A77A6EAC9E41A},
+    {K_ERF, 0x07D9AC2402E48EDA, 0x75E714ACB9E74A66}, {K_SIGMOID, 0x9B002506DA8F9BE4, 0x75C8A03FC59531B5},
     {K_POW, 0x50DE87D75CF1F717, 0x0053BC52DD095FCC},
 };
 enum { STEP = 16381 };
@@ -349,20 +349,5 @@ TEST(multiply_add_is_rounded_once)
         if (isnan(want) ? !isnan(got) : elementary_bits(want) != elementary_bits(got))
             fail_msg("fma(%a, %a, %a) is %a, not %a", (double)args[0].f32, (double)args[1].f32, (double)args[2].f32,
                      (double)got, (double)want);
-    }
-}
-
-TEST(scaling_by_powers_of_two_is_rounded_once)
-{
-    struct expansion x;
-
-    expansion_build(K_LDEXP, &unfused, &x);
-    for (int32_t n = -252; n <= 252; n++) {
-        for (int i = 0; i < 400; i++) {
-            const union scalar args[3] = {{.u64 = (random_u32() & 0x807FFFFFu) | (0x3F000000u + (random_u32() % 2 << 23))},
-                                          {.i64 = n & 0xFFFFFFFF},
-                                          {.f32 = (float)n}};
-            assert_int_equal(elementary_bits(expansion_scalar(&x, args).f32), elementary_bits(ldexpf(args[0].f32, n)));
-        }
     }
 }
