@@ -40,11 +40,6 @@ static void analyze_var(struct analysis *a, const struct schedule *s, uint32_t v
     }
 }
 
-bool load_is_branch(const struct schedule *s, uint32_t id)
-{
-    return s->edges.branches && s->exprs[id].lanes && s->kernel->exprs[id].op == K_LOAD && s->kernel->exprs[id].guard_count;
-}
-
 static void analyze_expr(struct analysis *a, const struct schedule *s, uint32_t id)
 {
     const struct kexpr *x = &s->kernel->exprs[id];

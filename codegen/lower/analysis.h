@@ -41,6 +41,9 @@ struct analysis {
 bool analyze(struct analysis *a, const struct schedule *s, struct arena *arena);
 /** Returns whether an expression is a load by vectors at whose edges there are branches, so that it is emitted at the end of
  * the innermost code (schedule->edges.branches). */
-bool load_is_branch(const struct schedule *s, uint32_t id);
+static inline bool load_is_branch(const struct schedule *s, uint32_t id)
+{
+    return s->edges.branches && s->exprs[id].lanes && s->kernel->exprs[id].op == K_LOAD && s->kernel->exprs[id].guard_count;
+}
 /** Returns whether a number is known when the code is emitted, and has this value. */
 bool number_is(const struct analysis *a, uint32_t number, int64_t value);

@@ -8,21 +8,11 @@
 
 #include <string.h>
 
-T type_int(uint32_t bits)
-{
-    return bits == 1 ? type_i1 : bits == 8 ? type_i8 : bits == 16 ? type_i16 : bits == 32 ? type_i32 : type_i64;
-}
-
 T type_of(enum ktype type)
 {
     if (ktype_is_float(type))
         return type == KT_F32 ? type_f32 : type_f64;
     return type_int(type == KT_BOOL ? 1 : 8 * (uint32_t)ktype_size(type));
-}
-
-T storage_type(dtype type)
-{
-    return dtype_is_low_precision(type) ? type_i16 : type_of(ktype_of(type));
 }
 
 /* ---- constants ---- */
@@ -37,26 +27,6 @@ V const_bits(const struct build *m, T type, uint64_t bits)
     return loop_const(m->b, type, all);
 }
 
-V const_int(const struct build *m, uint32_t bits, int64_t value)
-{
-    return const_bits(m, type_int(bits), (uint64_t)value);
-}
-
-V const_splat(const struct build *m, V scalar, uint32_t lanes)
-{
-    return scalar->op == LOOP_CONST ? const_bits(m, type_lanes(element_type(scalar), lanes), scalar->bits[0]) : scalar;
-}
-
-V const_zero(const struct build *m, T type)
-{
-    return const_bits(m, type, 0);
-}
-
-V const_ones(const struct build *m, T type)
-{
-    return const_bits(m, type, UINT64_MAX);
-}
-
 V const_float(const struct build *m, T type, double value)
 {
     const float narrow = (float)value;
@@ -69,16 +39,6 @@ V const_float(const struct build *m, T type, double value)
     return const_bits(m, type, bits);
 }
 
-V const_int_like(const struct build *m, V like, int64_t value)
-{
-    return const_bits(m, like->type, (uint64_t)value);
-}
-
-V const_f_like(const struct build *m, V like, double value)
-{
-    return const_float(m, like->type, value);
-}
-
 V const_iota(const struct build *m, uint32_t bits, uint32_t lanes)
 {
     uint64_t all[LANES_MAX];
@@ -86,16 +46,6 @@ V const_iota(const struct build *m, uint32_t bits, uint32_t lanes)
     for (uint32_t i = 0; i < lanes; i++)
         all[i] = i;
     return loop_const(m->b, type_lanes(type_int(bits), lanes), all);
-}
-
-V const_scalar(const struct build *m, enum ktype type, union scalar bits)
-{
-    return const_bits(m, type_of(type), type == KT_BOOL ? bits.u8 != 0 : bits.u64);
-}
-
-V splat(const struct build *m, V scalar, uint32_t lanes)
-{
-    return lanes == 1 ? scalar : loop_add(m->b, LOOP_SPLAT, type_lanes(scalar->type, lanes), &scalar, 1, 0);
 }
 
 bool is_int_constant(V v, int64_t *value)
@@ -109,11 +59,6 @@ bool is_int_constant(V v, int64_t *value)
 }
 
 /* ---- operations ---- */
-
-V op_not(const struct build *m, V a)
-{
-    return op_xor(m, a, const_ones(m, a->type));
-}
 
 V op_mad(const struct build *m, V a, V b, V c)
 {
@@ -131,11 +76,6 @@ V op_select(const struct build *m, V condition, V a, V b)
     return lanes == 1 ? op3(m, LOOP_SELECT, condition, a, b)
                       : op3(m, LOOP_SELECT, condition, lanes_of(a) == lanes ? a : splat(m, a, lanes),
                             lanes_of(b) == lanes ? b : splat(m, b, lanes));
-}
-
-V op_bits(const struct build *m, V v, T element)
-{
-    return op_bitcast(m, v, type_like(element, v));
 }
 
 V op_lanes(const struct build *m, V x, V y, uint32_t first, uint32_t count)
@@ -161,26 +101,6 @@ V op_fence(const struct build *m, V x)
     if (!is_float(x) && lanes_of(x) * loop_type_bits(x->type) < 128) /* no register of its own everywhere */
         return x;
     return op1(m, LOOP_FENCE, x);
-}
-
-V op_address(const struct build *m, T element, V pointer, V index)
-{
-    return loop_address(m->b, element, pointer, index);
-}
-
-V op_any(const struct build *m, V condition)
-{
-    return lanes_of(condition) == 1 ? condition : op1(m, LOOP_ANY, condition);
-}
-
-V op_get(const struct build *m, V slot)
-{
-    return loop_add(m->b, LOOP_GET, slot->type, &slot, 1, 0);
-}
-
-void op_set(const struct build *m, V slot, V value)
-{
-    op2(m, LOOP_SET, slot, value);
 }
 
 V op_load(const struct build *m, T type, V pointer, V mask, uint32_t align)

@@ -46,7 +46,10 @@ enum {
     type_f64 = LOOP_F64 << 8 | 1,
     type_ptr = LOOP_PTR << 8 | 1
 };
-T type_int(uint32_t bits);
+static inline T type_int(uint32_t bits)
+{
+    return bits == 1 ? type_i1 : bits == 8 ? type_i8 : bits == 16 ? type_i16 : bits == 32 ? type_i32 : type_i64;
+}
 static inline T type_lanes(T element, uint32_t lanes) /* of an element's type */
 {
     return loop_type_make(loop_type_element(element), lanes);
@@ -62,26 +65,53 @@ static inline T type_index(const struct build *m)
 /** Returns the type of a value in registers: a truth value is an i1, low-precision floats are float32. */
 T type_of(enum ktype type);
 /** Returns the type of an element in memory: low-precision floats have 16 bits. */
-T storage_type(dtype type);
+static inline T storage_type(dtype type)
+{
+    return dtype_is_low_precision(type) ? type_i16 : type_of(ktype_of(type));
+}
 
 /** The functions that begin with const_ return constants; those with `like` have its type and its lanes. */
 V const_bits(const struct build *m, T type, uint64_t bits); /* all lanes; bits above the type's are ignored */
-V const_int(const struct build *m, uint32_t bits, int64_t value);
+static inline V const_int(const struct build *m, uint32_t bits, int64_t value)
+{
+    return const_bits(m, type_int(bits), (uint64_t)value);
+}
 static inline V const_index(const struct build *m, int64_t value)
 {
     return const_int(m, m->index_bits, value);
 }
-V const_splat(const struct build *m, V scalar, uint32_t lanes);
-V const_zero(const struct build *m, T type);
-V const_ones(const struct build *m, T type); /* all bits */
+static inline V const_splat(const struct build *m, V scalar, uint32_t lanes)
+{
+    return scalar->op == LOOP_CONST ? const_bits(m, type_lanes(element_type(scalar), lanes), scalar->bits[0]) : scalar;
+}
+static inline V const_zero(const struct build *m, T type)
+{
+    return const_bits(m, type, 0);
+}
+static inline V const_ones(const struct build *m, T type) /* all bits */
+{
+    return const_bits(m, type, UINT64_MAX);
+}
 V const_float(const struct build *m, T type, double value);
-V const_int_like(const struct build *m, V like, int64_t value); /* like's integer type */
-V const_f_like(const struct build *m, V like, double value);    /* like's floating-point type */
+static inline V const_int_like(const struct build *m, V like, int64_t value) /* like's integer type */
+{
+    return const_bits(m, like->type, (uint64_t)value);
+}
+static inline V const_f_like(const struct build *m, V like, double value) /* like's floating-point type */
+{
+    return const_float(m, like->type, value);
+}
 V const_iota(const struct build *m, uint32_t bits, uint32_t lanes);
 /** Returns a constant of the type with those bits. */
-V const_scalar(const struct build *m, enum ktype type, union scalar bits);
+static inline V const_scalar(const struct build *m, enum ktype type, union scalar bits)
+{
+    return const_bits(m, type_of(type), type == KT_BOOL ? bits.u8 != 0 : bits.u64);
+}
 /** Emits a vector whose lanes all have the value of a scalar. */
-V splat(const struct build *m, V scalar, uint32_t lanes);
+static inline V splat(const struct build *m, V scalar, uint32_t lanes)
+{
+    return lanes == 1 ? scalar : loop_add(m->b, LOOP_SPLAT, type_lanes(scalar->type, lanes), &scalar, 1, 0);
+}
 /** Returns whether a value is a scalar constant, and its value as a signed number. */
 bool is_int_constant(V v, int64_t *value);
 
@@ -172,11 +202,17 @@ CONVERT(BITCAST, bitcast)
 #undef OP2
 #undef CONVERT
 /** Returns the lanes of a condition that do not hold. */
-V op_not(const struct build *m, V a);
+static inline V op_not(const struct build *m, V a)
+{
+    return op_xor(m, a, const_ones(m, a->type));
+}
 /** Returns a * b + c, fused if that is an instruction, else with two roundings.  For approximations only. */
 V op_mad(const struct build *m, V a, V b, V c);
 V op_select(const struct build *m, V condition, V a, V b);
-V op_bits(const struct build *m, V v, T element); /* bitcast, lanes kept */
+static inline V op_bits(const struct build *m, V v, T element) /* bitcast, lanes kept */
+{
+    return op_bitcast(m, v, type_like(element, v));
+}
 /** Returns `count` lanes of x, or of x and y one after the other (y may be NULL), from `first` on. */
 V op_lanes(const struct build *m, V x, V y, uint32_t first, uint32_t count);
 /** Returns n lanes of x and y (which may be NULL) one after the other, those with the given numbers. */
@@ -192,18 +228,30 @@ V op_load_or(const struct build *m, T type, V pointer, V mask, V otherwise, uint
 /** Stores the lanes of a value for which the mask holds (NULL: all of them). */
 void op_store(const struct build *m, V value, V pointer, V mask, uint32_t align);
 /** Returns the address of an element at an index from a pointer. */
-V op_address(const struct build *m, T element, V pointer, V index);
+static inline V op_address(const struct build *m, T element, V pointer, V index)
+{
+    return loop_address(m->b, element, pointer, index);
+}
 /** Returns a slot's value. */
-V op_get(const struct build *m, V slot);
+static inline V op_get(const struct build *m, V slot)
+{
+    return loop_add(m->b, LOOP_GET, slot->type, &slot, 1, 0);
+}
 /** Gives a slot a value. */
-void op_set(const struct build *m, V slot, V value);
+static inline void op_set(const struct build *m, V slot, V value)
+{
+    op2(m, LOOP_SET, slot, value);
+}
 /** Waits for all items of a group. */
 static inline void op_barrier(const struct build *m)
 {
     loop_add(m->b, LOOP_BARRIER, 0, NULL, 0, 0);
 }
 /** Returns an i1 that says whether any lane of a condition holds. */
-V op_any(const struct build *m, V condition);
+static inline V op_any(const struct build *m, V condition)
+{
+    return lanes_of(condition) == 1 ? condition : op1(m, LOOP_ANY, condition);
+}
 /** Rounds floats of any size to whole numbers, to the nearest (of two the even one), toward -inf or toward +inf, without
  * library calls. */
 V op_round_even(const struct build *m, V x);

@@ -4,11 +4,6 @@
  */
 #include "codegen/lower/frame.h"
 
-void frame_here(const struct frame *f)
-{
-    f->m->b->at = &f->m->b->tail;
-}
-
 struct loop_place *frame_at(struct frame *f, uint32_t level)
 {
     struct loop_place *here = f->m->b->at;

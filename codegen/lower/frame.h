@@ -27,7 +27,10 @@ struct frame {
 };
 
 /** Moves the position to the end of the innermost code. */
-void frame_here(const struct frame *f);
+static inline void frame_here(const struct frame *f)
+{
+    f->m->b->at = &f->m->b->tail;
+}
 /** Moves the position to the end of a level's straight-line code, and returns where it was. */
 struct loop_place *frame_at(struct frame *f, uint32_t level);
 /** Returns whether code of a level goes to the end of the innermost code, so that it may have loops of its own. */

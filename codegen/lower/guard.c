@@ -32,11 +32,6 @@ V guard_contiguous(struct emitter *e, const struct context *cx, V base, V bound)
     return op_ult(m, lane, bound);
 }
 
-bool guard_is_known(const struct context *cx, const struct form_value *p)
-{
-    return p->kind == FORM_UNIFORM ? cx->rows_inside : cx->lanes_inside;
-}
-
 void guards_value(struct emitter *e, const struct context *cx, uint32_t form, uint32_t count, uint32_t level, V *scalar,
                   V *lanes)
 {

@@ -16,7 +16,10 @@ V guard_and(struct emitter *e, V a, V b);
  */
 V guard_contiguous(struct emitter *e, const struct context *cx, V base, V bound);
 /** Returns whether a guard whose form has this value is known to hold for the context. */
-bool guard_is_known(const struct context *cx, const struct form_value *p);
+static inline bool guard_is_known(const struct context *cx, const struct form_value *p)
+{
+    return p->kind == FORM_UNIFORM ? cx->rows_inside : cx->lanes_inside;
+}
 /** Emits the conjunction of guards, for use at level: *scalar holds for all lanes, *lanes per lane; each is NULL if there is
  * none. */
 void guards_value(struct emitter *e, const struct context *cx, uint32_t form, uint32_t count, uint32_t level, V *scalar,

@@ -72,8 +72,3 @@ V lookup_table(const struct build *m, const float *table)
         bits[i] = (union scalar){.f32 = table[i]}.u32;
     return loop_const(m->b, type_lanes(type_f32, ENTRIES), bits);
 }
-
-V emit_lookup(const struct build *m, const float *table, V index)
-{
-    return op2(m, LOOP_PERMUTE, lookup_table(m, table), index);
-}

@@ -14,4 +14,7 @@ uint32_t lookup_find(const struct emitter *e, uint32_t expr, uint32_t lanes, flo
 /** Returns a table of 16 numbers as a vector. */
 V lookup_table(const struct build *m, const float *table);
 /** Emits the lookup by the lowest 4 bits of `index`. */
-V emit_lookup(const struct build *m, const float *table, V index);
+static inline V emit_lookup(const struct build *m, const float *table, V index)
+{
+    return op2(m, LOOP_PERMUTE, lookup_table(m, table), index);
+}

@@ -85,12 +85,6 @@ V operand_start(struct emitter *e, const struct context *cx, uint32_t expr)
     return open_part(e, cx, e->info.expr_form[expr], 0, 0);
 }
 
-bool operand_guards_hold(const struct emitter *e, const struct context *cx, uint32_t expr)
-{
-    return e->k->exprs[expr].varying &&
-           (cx->guards_hold || (cx->row_pointers && tile_guards_are_common(e->s, expr, e->s->tile.edge)));
-}
-
 V operand_address(struct emitter *e, const struct context *cx, uint32_t expr, T element)
 {
     const struct form *f = &e->info.forms[e->info.expr_form[expr]];

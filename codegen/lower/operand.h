@@ -17,7 +17,11 @@ void operand_set_row_pointers(struct emitter *e, const struct context *cx);
 /** Returns an operand's address by cx->row_pointers, at its level, or NULL if it has none there. */
 V operand_address(struct emitter *e, const struct context *cx, uint32_t expr, T element);
 /** Returns whether a load's guards are known to hold in this context. */
-bool operand_guards_hold(const struct emitter *e, const struct context *cx, uint32_t expr);
+static inline bool operand_guards_hold(const struct emitter *e, const struct context *cx, uint32_t expr)
+{
+    return e->k->exprs[expr].varying &&
+           (cx->guards_hold || (cx->row_pointers && tile_guards_are_common(e->s, expr, e->s->tile.edge)));
+}
 
 /** Sets the part of B's next panel that the tile whose first row is `row` prefetches: the share of its rows. */
 void operand_set_prefetch(struct emitter *e, const struct context *cx, V row, struct micro_tile *tile);

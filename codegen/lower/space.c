@@ -6,11 +6,6 @@
 
 #include "codegen/lower/index.h"
 
-V space_place(struct emitter *e, enum loop_op op, uint32_t dimension)
-{
-    return loop_add(e->m.b, op, type_index(&e->m), NULL, 0, dimension);
-}
-
 V space_item(struct emitter *e, const struct gpu_schedule *s, uint32_t d, uint32_t times)
 {
     const struct build *m = &e->m;

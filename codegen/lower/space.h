@@ -8,7 +8,10 @@
 #include "ir/schedule/schedule_gpu.h"
 
 /** Returns the item's number in its group along a dimension (LOOP_ITEM), or that of its group (LOOP_GROUP). */
-V space_place(struct emitter *e, enum loop_op op, uint32_t dimension);
+static inline V space_place(struct emitter *e, enum loop_op op, uint32_t dimension)
+{
+    return loop_add(e->m.b, op, type_index(&e->m), NULL, 0, dimension);
+}
 /** Returns an item's number among all of a dimension, times something. */
 V space_item(struct emitter *e, const struct gpu_schedule *s, uint32_t d, uint32_t times);
 /** Returns how many combinations of values variables have. */

@@ -117,7 +117,10 @@ struct object_row {
     bool failed;
 };
 /** Adds a word to a row. */
-void object_row_put(struct object_row *r, int64_t word, int64_t key);
+static inline void object_row_put(struct object_row *r, int64_t word, int64_t key)
+{
+    r->failed |= !bytes_append(&r->words, &word, sizeof word) || !bytes_append(&r->keys, &key, sizeof key);
+}
 /** Adds a variant's row, which is freed.  Returns false if memory runs out. */
 bool object_table_add_row(struct object_table *t, uint32_t id, uint32_t level, uint32_t code_count, struct object_row *r);
 /**

@@ -25,11 +25,6 @@ struct steps {
 
 /* ---- words ---- */
 
-void object_row_put(struct object_row *r, int64_t word, int64_t key)
-{
-    r->failed |= !bytes_append(&r->words, &word, sizeof word) || !bytes_append(&r->keys, &key, sizeof key);
-}
-
 static void put_op(struct steps *s, enum code_op op, uint32_t locations, int64_t value)
 {
     const int64_t word = (int64_t)op + 8 * locations + (value << CODE_VALUE);

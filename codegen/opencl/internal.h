@@ -64,7 +64,10 @@ const char *type_text(struct printer *p, loop_type type, bool is_signed);
 const char *value_text(struct printer *p, struct loop_value *v, bool is_signed);
 const char *index_text_of(struct printer *p, struct loop_value *v);
 /** Returns what kind of name a value has: UNSIGNED_NAME ... */
-uint32_t name_kind(const struct loop_value *v);
+static inline uint32_t name_kind(const struct loop_value *v)
+{
+    return v->serial & NAME_KIND;
+}
 /** Returns whether a value is an index: a scalar that is computed of indices, which no operation takes out of its type. */
 bool is_index(const struct loop_value *v);
 /** Returns whether a value is written where it is used instead of having a name. */

@@ -61,11 +61,6 @@ static const char *vector_constant(struct printer *p, V v)
     return text_of(p, "((%s)(%s)%s", type_text(p, v->type, false), text, loop_type_bits(v->type) == 1 ? " * -1)" : ")");
 }
 
-uint32_t name_kind(const struct loop_value *v)
-{
-    return v->serial & NAME_KIND;
-}
-
 static bool is_sum(const struct loop_value *v)
 {
     return v->op == LOOP_ADD || v->op == LOOP_SUB || v->op == LOOP_MUL;
