@@ -126,7 +126,10 @@ bool throw_status(struct call *c, WNNStatus status, WNNStringView message);
 /** Throws an exception for a failed allocation; the value is NULL. */
 #define throw_memory(c) (throw_status(c, WNNStatus_UnknownError, WNN_STR("out of memory")), NULL)
 /** Does the same with the message of the library's last call on this thread. */
-bool throw_last(struct call *c, WNNStatus status);
+static inline bool throw_last(struct call *c, WNNStatus status)
+{
+    return status == WNNStatus_Success || throw_status(c, status, wnnGetLastErrorMessage());
+}
 /** Makes the error object of a status. */
 napi_value error_create(struct environment *e, WNNStatus status, WNNStringView message);
 /** Returns whether a Node-API call succeeded; else an exception is pending. */
@@ -209,7 +212,10 @@ napi_value begin_build(struct call *c, struct object *builder, napi_value output
 /** A WNNBuildCallback that reports to the pending in userdata1. */
 void report_graph(WNNStatus status, WNNGraph graph, WNNStringView message, void *userdata1, void *userdata2);
 /** Destroys a graph whose promise was not delivered. */
-void drop_graph(void *graph);
+static inline void drop_graph(void *result)
+{
+    wnnGraphRelease(result);
+}
 /** The constructor of MLGraphBuilder: (receiver, context). */
 napi_value builder_construct(struct call *c, struct object *none);
 /** An operator's method; the data of its row is its struct operator_row. */
@@ -222,7 +228,10 @@ bool string_create(napi_env env, WNNStringView text, napi_value *value);
 bool sizes_create(struct call *c, size_t rank, const uint32_t *shape, const WNNDimension *dimensions, napi_value *value);
 /** Define an own property, which no setter of a prototype meets. */
 bool property_set_view(struct call *c, napi_value object, WNNStringView name, napi_value value);
-bool property_set(struct call *c, napi_value object, const char *name, napi_value value);
+static inline bool property_set(struct call *c, napi_value object, const char *name, napi_value value)
+{
+    return property_set_view(c, object, WNN_STR(name), value);
+}
 bool property_set_string(struct call *c, napi_value object, const char *name, WNNStringView text);
 /** Sets a number, which JavaScript's numbers hold exactly up to 2^53. */
 bool property_set_number(struct call *c, napi_value object, const char *name, uint64_t number);

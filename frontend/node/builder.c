@@ -105,11 +105,6 @@ static napi_value builder_constant(struct call *c, struct object *builder)
 
 /* ---- build ---- */
 
-void drop_graph(void *result)
-{
-    wnnGraphRelease(result);
-}
-
 void report_graph(WNNStatus status, WNNGraph graph, WNNStringView message, void *userdata1, void *userdata2)
 {
     (void)userdata2;

@@ -108,12 +108,6 @@ bool convert_float(struct call *c, napi_value value, const char *what, double *o
     return isfinite(*out) || throw_type(c, "%s is not a finite number of single precision", what);
 }
 
-bool convert_boolean(struct call *c, napi_value value, bool *out)
-{
-    return succeeded(c->env, napi_coerce_to_bool(c->env, value, &value)) &&
-           succeeded(c->env, napi_get_value_bool(c->env, value, out));
-}
-
 /** Converts a BigInt; beyond 64 bits it becomes the double nearest to it, which every data type treats alike. */
 static bool convert_big_integer(struct call *c, napi_value value, WNNNumber *out)
 {
@@ -312,11 +306,6 @@ bool convert_unsigned_longs(struct call *c, napi_value value, const char *what, 
 }
 
 /* ---- dictionaries ---- */
-
-bool dictionary_check(struct call *c, napi_value dictionary, const char *what)
-{
-    return is_nullish(c, dictionary) || is_object(c, dictionary) || throw_type(c, "%s is not an object", what);
-}
 
 bool dictionary_has_only(struct call *c, napi_value dictionary, const char *const *known)
 {

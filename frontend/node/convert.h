@@ -21,7 +21,11 @@ bool convert_double(struct call *c, napi_value value, const char *what, double *
 /** Converts to float, which is finite after rounding. */
 bool convert_float(struct call *c, napi_value value, const char *what, double *out);
 /** Converts to boolean. */
-bool convert_boolean(struct call *c, napi_value value, bool *out);
+static inline bool convert_boolean(struct call *c, napi_value value, bool *out)
+{
+    return succeeded(c->env, napi_coerce_to_bool(c->env, value, &value)) &&
+           succeeded(c->env, napi_get_value_bool(c->env, value, out));
+}
 /** Converts to (bigint or unrestricted double). */
 bool convert_number(struct call *c, napi_value value, WNNNumber *out);
 /** Converts to USVString, or to DOMString where it makes no difference: UTF-8 that is freed after the call. */
@@ -57,7 +61,10 @@ struct unsigned_longs {
 bool convert_unsigned_longs(struct call *c, napi_value value, const char *what, enum range range, struct unsigned_longs *out);
 
 /** Checks that a dictionary is an Object, or nullish, which stands for one without members. */
-bool dictionary_check(struct call *c, napi_value dictionary, const char *what);
+static inline bool dictionary_check(struct call *c, napi_value dictionary, const char *what)
+{
+    return is_nullish(c, dictionary) || is_object(c, dictionary) || throw_type(c, "%s is not an object", what);
+}
 /** Refuses members that are not in the list, which ends with NULL, so that a misspelt one is an error. */
 bool dictionary_has_only(struct call *c, napi_value dictionary, const char *const *known);
 /** Reads a member of such a dictionary; *value is NULL if it is undefined. */

@@ -63,11 +63,6 @@ bool throw_status(struct call *c, WNNStatus status, WNNStringView message)
     return false;
 }
 
-bool throw_last(struct call *c, WNNStatus status)
-{
-    return status == WNNStatus_Success || throw_status(c, status, wnnGetLastErrorMessage());
-}
-
 /* ---- calls ---- */
 
 struct scratch {
@@ -347,11 +342,6 @@ bool property_set_view(struct call *c, napi_value object, WNNStringView name, na
 
     return string_create(c->env, name, &property.name) &&
            succeeded(c->env, napi_define_properties(c->env, object, 1, &property));
-}
-
-bool property_set(struct call *c, napi_value object, const char *name, napi_value value)
-{
-    return property_set_view(c, object, WNN_STR(name), value);
 }
 
 bool property_set_string(struct call *c, napi_value object, const char *name, WNNStringView text)

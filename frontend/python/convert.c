@@ -163,11 +163,6 @@ PyObject *list_of_dimensions(size_t rank, const uint32_t *sizes, const WNNDimens
     return list;
 }
 
-PyObject *list_of_sizes(size_t rank, const uint32_t *sizes)
-{
-    return list_of_dimensions(rank, sizes, NULL);
-}
-
 PyObject *text_of(WNNStringView text)
 {
     size_t length = text.length == WNN_STRLEN ? strlen(text.data) : text.length;

@@ -5,11 +5,6 @@
 
 /* ---- objects ---- */
 
-struct module *module_of(PyObject *self)
-{
-    return PyType_GetModuleState(Py_TYPE(self));
-}
-
 /** Gives a reference of a native object back. */
 static void release(enum type type, void *native)
 {
@@ -131,11 +126,6 @@ bool status_check(struct module *m, WNNStatus status, WNNStringView message)
 bool succeeded(struct module *m, WNNStatus status)
 {
     return status_check(m, status, status ? wnnGetLastErrorMessage() : WNN_STRING_VIEW_INIT);
-}
-
-bool model_succeeded(struct module *m, WNNStatus status)
-{
-    return status_check(m, status, status ? wnnModelGetLastErrorMessage() : WNN_STRING_VIEW_INIT);
 }
 
 /** Makes a class of exceptions that is also one of Python's own, and adds it to the module. */

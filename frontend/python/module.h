@@ -84,7 +84,10 @@ extern PyType_Spec ml_spec, context_spec, builder_spec, operand_spec, graph_spec
 /* ---- objects (module.c) ---- */
 
 /** Returns the state of the module that an object's type is of. */
-struct module *module_of(PyObject *self);
+static inline struct module *module_of(PyObject *self)
+{
+    return PyType_GetModuleState(Py_TYPE(self));
+}
 /**
  * Makes an object and takes over a reference of native, also when it fails.  owner, which may be NULL, is another object that
  * it keeps alive.
@@ -109,7 +112,10 @@ bool status_check(struct module *m, WNNStatus status, WNNStringView message);
 /** Does the same with the message of the library's last call on this thread. */
 bool succeeded(struct module *m, WNNStatus status);
 /** Does the same with the message of the last call of the reader of models. */
-bool model_succeeded(struct module *m, WNNStatus status);
+static inline bool model_succeeded(struct module *m, WNNStatus status)
+{
+    return status_check(m, status, status ? wnnModelGetLastErrorMessage() : WNN_STRING_VIEW_INIT);
+}
 /** Sets a TypeError: "WHAT is a list, not WANTED".  Returns false. */
 bool refuse_type(const char *what, PyObject *value, const char *wanted);
 
@@ -160,7 +166,10 @@ void pairs_close(struct pairs *pairs);
 /** Returns a list of sizes, and of names where dimensions, which may be NULL, has them. */
 PyObject *list_of_dimensions(size_t rank, const uint32_t *sizes, const WNNDimension *dimensions);
 /** Returns a list of sizes. */
-PyObject *list_of_sizes(size_t rank, const uint32_t *sizes);
+static inline PyObject *list_of_sizes(size_t rank, const uint32_t *sizes)
+{
+    return list_of_dimensions(rank, sizes, NULL);
+}
 /** Returns a str. */
 PyObject *text_of(WNNStringView text);
 /** Returns the bytes that a descriptor describes, or SIZE_MAX if they are too many. */

@@ -231,30 +231,10 @@ bool option_add_switch(struct option_call *c, const char *name, const char *valu
     return complain("out of memory");
 }
 
-bool option_switch(struct option_call *c)
-{
-    return option_add_switch(c, c->row->name, "");
-}
-
-bool option_switches(struct option_call *c)
-{
-    return !*c->value || option_add_switch(c, c->value, "");
-}
-
-bool option_flag(struct option_call *c)
-{
-    return *(bool *)c->member = true;
-}
-
 bool option_text(struct option_call *c)
 {
     *(const char **)c->member = c->value;
     return true;
-}
-
-bool option_name(struct option_call *c)
-{
-    return option_text(c) && *c->value;
 }
 
 bool option_single(struct option_call *c)

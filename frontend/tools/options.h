@@ -57,11 +57,17 @@ bool options_wrong(struct option_call *c, const char *format, ...) PRINTF_LIKE(2
 /* ---- what takes values; the member's type is in brackets ---- */
 
 /** Sets a switch [bool]. */
-bool option_flag(struct option_call *c);
+static inline bool option_flag(struct option_call *c)
+{
+    return *(bool *)c->member = true;
+}
 /** Keeps a text [const char *]. */
 bool option_text(struct option_call *c);
 /** Keeps a text that is not empty [const char *]. */
-bool option_name(struct option_call *c);
+static inline bool option_name(struct option_call *c)
+{
+    return option_text(c) && *c->value;
+}
 /** Keeps the one argument that is not an option [const char *]. */
 bool option_single(struct option_call *c);
 /** Reads a number from low to high [uint64_t]. */
@@ -97,9 +103,15 @@ void option_model_free(struct model_options *m);
  * false, after a message, if memory runs out. */
 bool option_add_switch(struct option_call *c, const char *name, const char *value);
 /** Adds the switch that is called like the option [char *, as option_add_switch makes it]. */
-bool option_switch(struct option_call *c);
+static inline bool option_switch(struct option_call *c)
+{
+    return option_add_switch(c, c->row->name, "");
+}
 /** Adds switches [likewise]. */
-bool option_switches(struct option_call *c);
+static inline bool option_switches(struct option_call *c)
+{
+    return !*c->value || option_add_switch(c, c->value, "");
+}
 
 /* clang-format off */
 /** What --dim does in all programs. */

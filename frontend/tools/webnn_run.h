@@ -201,7 +201,10 @@ void labels_free(struct labels *l);
 void labels_check(const struct run_options *o, struct labels *l, size_t count, const struct result *results);
 
 /** Returns whether labels are for an output: it has as many elements in a row, or there are none. */
-bool labels_fit(const struct labels *l, const struct result *r);
+static inline bool labels_fit(const struct labels *l, const struct result *r)
+{
+    return !l->count || (r->array.rank && r->array.shape[r->array.rank - 1] == l->count);
+}
 /** Finds the k largest of a row, ties by the lower index; NaN is never among them.  Returns how many there are in top. */
 size_t result_top(const struct npy_array *a, size_t start, size_t length, uint64_t k, size_t *top);
 /** Prints an element of an integer type whose numbers a double does not hold.  Returns false, and prints nothing, for others.

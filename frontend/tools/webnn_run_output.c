@@ -172,11 +172,6 @@ static void print_top(const struct run_options *o, const struct labels *l, const
     }
 }
 
-bool labels_fit(const struct labels *l, const struct result *r)
-{
-    return !l->count || (r->array.rank && r->array.shape[r->array.rank - 1] == l->count);
-}
-
 void labels_check(const struct run_options *o, struct labels *l, size_t count, const struct result *results)
 {
     for (size_t i = 0; i < count; i++)

@@ -167,7 +167,10 @@ void shapes_print(FILE *out, const struct compilation *c);
 /* ---- webnnc_object.c ---- */
 
 /** Returns the highest of the processors: passes decide for it, and packed weights are in its order for all of them. */
-const struct target *compilation_target(const struct compilation *c);
+static inline const struct target *compilation_target(const struct compilation *c)
+{
+    return &c->levels[c->level_count - 1];
+}
 /** Returns the i-th input of the graph or, from the number of inputs on, output. */
 struct port port_at(const struct compilation *c, uint32_t i);
 /** Compiles a graph to c->program.  Returns false after an error in *e. */

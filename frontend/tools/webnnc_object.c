@@ -21,11 +21,6 @@ static bool tick(void *user)
     return false;
 }
 
-const struct target *compilation_target(const struct compilation *c)
-{
-    return &c->levels[c->level_count - 1];
-}
-
 bool compile_program(struct compilation *c, struct graph *g, struct error *e)
 {
     const struct options *o = c->options;

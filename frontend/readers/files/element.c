@@ -26,11 +26,6 @@ void element_set(WNNOperandDataType type, void *data, size_t index, double value
     memcpy((char *)data + index * size, &x, size);
 }
 
-bool element_is_float(WNNOperandDataType type)
-{
-    return type == WNNOperandDataType_Float32 || type == WNNOperandDataType_Float16;
-}
-
 /* Returns the integers of a data type as those of WNNNumber; of 64 bits the sign says which half of the bits is meant. */
 static int64_t integer_get(WNNOperandDataType type, const void *data, size_t index, bool *above_int64)
 {

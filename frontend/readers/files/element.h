@@ -21,4 +21,7 @@ void element_set(WNNOperandDataType type, void *data, size_t index, double value
  */
 bool element_convert(WNNOperandDataType from, const void *data, WNNOperandDataType to, void *out, size_t index);
 /** Returns whether the data type is float32 or float16. */
-bool element_is_float(WNNOperandDataType type);
+static inline bool element_is_float(WNNOperandDataType type)
+{
+    return type == WNNOperandDataType_Float32 || type == WNNOperandDataType_Float16;
+}

@@ -36,16 +36,6 @@ uint32_t onnx_dims_product(struct onnx_node *n, const struct onnx_dims *dims, si
     return (uint32_t)product;
 }
 
-WNNOperand onnx_reshape_to(struct onnx_node *n, WNNOperand operand, struct onnx_dims dims)
-{
-    return onnx_reshape(n, operand, dims.rank, dims.at);
-}
-
-WNNOperand onnx_transpose_to(struct onnx_node *n, WNNOperand operand, struct onnx_dims order)
-{
-    return onnx_transpose(n, operand, order.rank, order.at);
-}
-
 WNNOperand onnx_linear(struct onnx_node *n, WNNOperand x, double factor, double addend)
 {
     WNNLinearOptions o = WNN_LINEAR_OPTIONS_INIT;
@@ -54,11 +44,6 @@ WNNOperand onnx_linear(struct onnx_node *n, WNNOperand x, double factor, double 
     o.alpha = factor;
     o.beta = addend;
     return wnnGraphBuilderLinear(n->builder, x, &o);
-}
-
-WNNOperand onnx_concat(struct onnx_node *n, size_t count, const WNNOperand *operands, uint32_t axis)
-{
-    return count == 1 ? operands[0] : wnnGraphBuilderConcat(n->builder, count, operands, axis, n->options);
 }
 
 WNNOperand onnx_expand(struct onnx_node *n, WNNOperand operand, struct onnx_dims dims)

@@ -22,10 +22,16 @@ struct onnx_dims onnx_dims_of(struct onnx_node *n, WNNOperand operand);
 /** Returns the product of the sizes from..to - 1.  Refuses what does not fit 31 bits, and returns 1. */
 uint32_t onnx_dims_product(struct onnx_node *n, const struct onnx_dims *dims, size_t from, size_t to);
 /** Reshapes an operand. */
-WNNOperand onnx_reshape_to(struct onnx_node *n, WNNOperand operand, struct onnx_dims dims);
+static inline WNNOperand onnx_reshape_to(struct onnx_node *n, WNNOperand operand, struct onnx_dims dims)
+{
+    return onnx_reshape(n, operand, dims.rank, dims.at);
+}
 
 /** Transposes an operand; the order has as many dimensions. */
-WNNOperand onnx_transpose_to(struct onnx_node *n, WNNOperand operand, struct onnx_dims order);
+static inline WNNOperand onnx_transpose_to(struct onnx_node *n, WNNOperand operand, struct onnx_dims order)
+{
+    return onnx_transpose(n, operand, order.rank, order.at);
+}
 
 #define ONNX_BINARY(name, method)                                                                                              \
     static inline WNNOperand onnx_##name(struct onnx_node *n, WNNOperand a, WNNOperand b)                                      \
@@ -67,7 +73,10 @@ static inline WNNOperand onnx_where(struct onnx_node *n, WNNOperand condition, W
 /** Returns x * factor + addend, of two numbers. */
 WNNOperand onnx_linear(struct onnx_node *n, WNNOperand x, double factor, double addend);
 /** Concatenates operands along an axis; a single one is returned as it is. */
-WNNOperand onnx_concat(struct onnx_node *n, size_t count, const WNNOperand *operands, uint32_t axis);
+static inline WNNOperand onnx_concat(struct onnx_node *n, size_t count, const WNNOperand *operands, uint32_t axis)
+{
+    return count == 1 ? operands[0] : wnnGraphBuilderConcat(n->builder, count, operands, axis, n->options);
+}
 /** Broadcasts an operand to these sizes, unless it has them. */
 WNNOperand onnx_expand(struct onnx_node *n, WNNOperand operand, struct onnx_dims dims);
 /** These are gather, gatherElements and scatterElements along an axis. */

@@ -116,7 +116,10 @@ struct onnx_reader {
 /** Says that the file is broken, or that memory ran out, and stops the reader.  Returns false. */
 bool onnx_fail(struct onnx_reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Says that memory ran out, and stops the reader.  Returns false. */
-bool onnx_fail_memory(struct onnx_reader *r);
+static inline bool onnx_fail_memory(struct onnx_reader *r)
+{
+    return onnx_fail(r, "out of memory");
+}
 /** Onnx_fail and onnx_refuse for functions whose result is a pointer: they return NULL. */
 #define onnx_fail_null(r, ...) (onnx_fail(r, __VA_ARGS__), NULL)
 #define onnx_refuse_null(n, ...) (onnx_refuse(n, __VA_ARGS__), NULL)

@@ -244,7 +244,10 @@ const uint32_t *onnx_axes(struct onnx_node *n, const int64_t *axes, size_t count
 
 /* ---- outputs (value.c) ---- */
 /** Returns whether the model names output i. */
-bool onnx_wants(const struct onnx_node *n, size_t i);
+static inline bool onnx_wants(const struct onnx_node *n, size_t i)
+{
+    return i < n->proto->n_output && n->proto->output[i] && *n->proto->output[i];
+}
 /** Makes output i this operand.  Returns false if it is an error operand (the builder's message is the reason) or the node was
  * refused.  Outputs without a name are dropped. */
 bool onnx_output(struct onnx_node *n, size_t i, WNNOperand operand);
@@ -262,7 +265,10 @@ bool onnx_output_view(struct onnx_node *n, size_t i, const struct onnx_value *v,
 /** Returns a scalar constant operand of this data type. */
 WNNOperand onnx_scalar(struct onnx_node *n, WNNOperandDataType type, double value);
 /** Returns a scalar constant operand of the data type of `like`. */
-WNNOperand onnx_scalar_like(struct onnx_node *n, WNNOperand like, double value);
+static inline WNNOperand onnx_scalar_like(struct onnx_node *n, WNNOperand like, double value)
+{
+    return wnnOperandIsError(like) ? like : onnx_scalar(n, wnnOperandGetDataType(like), value);
+}
 /** Returns a constant operand with a copy of data. */
 WNNOperand onnx_constant_operand(struct onnx_node *n, WNNOperandDataType type, size_t rank, const uint32_t *dims,
                                  const void *data);

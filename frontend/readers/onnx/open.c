@@ -32,11 +32,6 @@ static const char takers[] =
     "Split"
     " Squeeze Tile Transpose Unsqueeze Upsample GatherBlockQuantized Pad LSTM GRU RNN Loop Scan ";
 
-bool onnx_refuse_open(struct onnx_node *n)
-{
-    return onnx_refuse(n, "it must know a size that the file names: one graph does not serve all sizes");
-}
-
 bool onnx_any_open(size_t count, const uint32_t *sizes)
 {
     for (size_t i = 0; i < count; i++)

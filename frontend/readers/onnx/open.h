@@ -45,6 +45,9 @@ int64_t onnx_size_quotient(struct onnx_node *n, size_t num_count, const int64_t 
  * operand. */
 void onnx_take_size_from(struct onnx_node *n, int64_t size, WNNOperand operand, size_t d);
 /** Refuses a node that must know an open size. */
-bool onnx_refuse_open(struct onnx_node *n);
+static inline bool onnx_refuse_open(struct onnx_node *n)
+{
+    return onnx_refuse(n, "it must know a size that the file names: one graph does not serve all sizes");
+}
 /** Refuses a node with open sizes whose importer does not take them. */
 bool onnx_check_open(struct onnx_node *n);

@@ -24,11 +24,6 @@ bool onnx_fail(struct onnx_reader *r, const char *format, ...)
     return false;
 }
 
-bool onnx_fail_memory(struct onnx_reader *r)
-{
-    return onnx_fail(r, "out of memory");
-}
-
 /* ---- the budget ---- */
 
 bool onnx_charge(struct onnx_reader *r, const char *what, uint64_t operations, uint64_t bytes)

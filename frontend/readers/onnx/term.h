@@ -63,9 +63,15 @@ struct term_call {
 };
 
 /** Returns whether text is read without being evaluated. */
-bool term_skips(const struct term *t);
+static inline bool term_skips(const struct term *t)
+{
+    return t->skips || t->dead || !t->n;
+}
 /** Returns whether an item is an operand, or an input that can become one. */
-bool term_is_operand(const struct term_item *item);
+static inline bool term_is_operand(const struct term_item *item)
+{
+    return item->kind == TERM_OPERAND || item->kind == TERM_INPUT;
+}
 /** Makes a list of items, which are copied. */
 struct term_item term_list_of(struct term *t, size_t count, const struct term_item *items);
 /** Calls a method of the builder.  A number among its operands becomes a scalar like the last of them that is none. */

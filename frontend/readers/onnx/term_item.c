@@ -21,11 +21,6 @@ struct term_item term_fail(struct term *t, const char *wrong)
     return (struct term_item){0};
 }
 
-bool term_skips(const struct term *t)
-{
-    return t->skips || t->dead || !t->n;
-}
-
 struct term_item term_of_number(double number)
 {
     return (struct term_item){.kind = TERM_NUMBER, .number = number};
@@ -104,11 +99,6 @@ int64_t term_integer(const struct term_item *item)
     const double x = item->number;
 
     return x >= 0x1p63 ? INT64_MAX : x >= -0x1p63 ? (int64_t)x : INT64_MIN;
-}
-
-bool term_is_operand(const struct term_item *item)
-{
-    return item->kind == TERM_OPERAND || item->kind == TERM_INPUT;
 }
 
 /* ---- builder calls ---- */

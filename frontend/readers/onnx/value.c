@@ -362,11 +362,6 @@ const uint32_t *onnx_axes(struct onnx_node *n, const int64_t *axes, size_t count
 
 /* ---- outputs ---- */
 
-bool onnx_wants(const struct onnx_node *n, size_t i)
-{
-    return i < n->proto->n_output && n->proto->output[i] && *n->proto->output[i];
-}
-
 bool onnx_output_value(struct onnx_node *n, size_t i, struct onnx_value *v)
 {
     if (n->refused)
@@ -512,11 +507,6 @@ WNNOperand onnx_scalar(struct onnx_node *n, WNNOperandDataType type, double valu
 {
     return type == DTYPE_FLOAT64 ? onnx_constant_operand(n, type, 0, NULL, &value)
                                  : wnnGraphBuilderConstantScalar(n->builder, type, wnnNumber(value));
-}
-
-WNNOperand onnx_scalar_like(struct onnx_node *n, WNNOperand like, double value)
-{
-    return wnnOperandIsError(like) ? like : onnx_scalar(n, wnnOperandGetDataType(like), value);
 }
 
 WNNOperand onnx_constant_operand(struct onnx_node *n, WNNOperandDataType type, size_t rank, const uint32_t *dims,

@@ -112,11 +112,6 @@ const struct json *json_member(const struct json *object, const char *key)
     return NULL;
 }
 
-bool json_is(const struct json *v, const char *text)
-{
-    return v && v->kind == JSON_STRING && v->as.string.length == strlen(text) && !memcmp(v->as.string.text, text, strlen(text));
-}
-
 bool json_size(const struct json *v, uint64_t max, uint64_t *size)
 {
     if (!v || v->kind != JSON_NUMBER)

@@ -37,7 +37,10 @@ const struct json *json_parse(struct lexer *lexer, struct arena *arena);
 /** Returns a member of an object, the first of that name, or NULL if there is none or it is not an object. */
 const struct json *json_member(const struct json *object, const char *key);
 /** Returns whether a value is that string. */
-bool json_is(const struct json *value, const char *text);
+static inline bool json_is(const struct json *v, const char *text)
+{
+    return v && v->kind == JSON_STRING && v->as.string.length == strlen(text) && !memcmp(v->as.string.text, text, strlen(text));
+}
 /** Reads a whole number from 0 to max.  Returns false if it is none. */
 bool json_size(const struct json *value, uint64_t max, uint64_t *size);
 
