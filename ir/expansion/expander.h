@@ -161,6 +161,12 @@ value expand_pow(struct expander *e, const value *args);    /* power.c */
 value expand_to_f16(struct expander *e, const value *args); /* rounding.c */
 value expand_from_f16(struct expander *e, const value *args);
 value expand_to_bf16(struct expander *e, const value *args);
-value expand_from_bf16(struct expander *e, const value *args);
+static inline value expand_from_bf16(struct expander *e, const value *args)
+{
+    return bits_as(e, KT_F32, shift_left(e, args[0], 16));
+}
 value expand_fma(struct expander *e, const value *args);
-value expand_div_approx(struct expander *e, const value *args);
+static inline value expand_div_approx(struct expander *e, const value *args)
+{
+    return step2(e, K_DIV, args[0], args[1]);
+}

@@ -42,11 +42,6 @@ value expand_to_f16(struct expander *e, const value *args)
     return either(e, r, sign);
 }
 
-value expand_from_bf16(struct expander *e, const value *args)
-{
-    return bits_as(e, KT_F32, shift_left(e, args[0], 16));
-}
-
 value expand_to_bf16(struct expander *e, const value *args)
 {
     value bits = bits_as(e, KT_U32, args[0]), last = masked(e, shift_right(e, bits, 16), 1);
@@ -74,9 +69,4 @@ value expand_fma(struct expander *e, const value *args)
     value moved = add(e, bits, select_if(e, toward, integer(e, bits, -1), one));
     bits = select_if(e, both(e, inexact, even), moved, bits);
     return convert(e, KT_F32, bits_as(e, KT_F64, bits));
-}
-
-value expand_div_approx(struct expander *e, const value *args)
-{
-    return step2(e, K_DIV, args[0], args[1]);
 }

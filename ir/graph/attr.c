@@ -7,11 +7,6 @@
 
 #include <string.h>
 
-bool attr_is_list(const struct attr_info *a)
-{
-    return a->kind == ATTR_U32_LIST || a->kind == ATTR_F32_LIST || a->kind == ATTR_ENUM_LIST;
-}
-
 static size_t element_size(const struct attr_info *a)
 {
     switch (a->kind) {

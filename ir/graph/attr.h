@@ -13,7 +13,10 @@ struct node;
 const void *attr_value(const struct attr_info *a, const void *options, const union op_args *args);
 size_t attr_count(const struct attr_info *a, const void *options, const union op_args *args);
 /** Returns whether an attribute is a list, whose items have four bytes. */
-bool attr_is_list(const struct attr_info *a);
+static inline bool attr_is_list(const struct attr_info *a)
+{
+    return a->kind == ATTR_U32_LIST || a->kind == ATTR_F32_LIST || a->kind == ATTR_ENUM_LIST;
+}
 /** Returns the most items that a list of an operator may have.  What has more is refused before it is walked. */
 size_t attr_count_max(const struct attr_info *a);
 /** Checks a positional list's pointer against its count, and any list's count against attr_count_max.  Returns false after an

@@ -201,7 +201,10 @@ struct node *graph_make_branch(struct graph *g, struct node *before, const bool 
                                struct value *const *outputs, struct error *e);
 
 /** Returns the iterations of a loop with these operands, in a builder's graph perhaps an open dimension; 0: there are none. */
-uint32_t loop_iterations(const struct loop_body *l, struct value *const *operands);
+static inline uint32_t loop_iterations(const struct loop_body *l, struct value *const *operands)
+{
+    return l->iterations || !l->scanned ? l->iterations : operands[l->carried]->type.dims[0];
+}
 
 /** Adds a constant; takes over the caller's reference of c, also on failure. */
 struct value *graph_add_constant(struct graph *g, const struct tensor_type *type, struct constant *c);

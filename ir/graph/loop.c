@@ -13,11 +13,6 @@
 
 /* ---- inference ---- */
 
-uint32_t loop_iterations(const struct loop_body *l, struct value *const *operands)
-{
-    return l->iterations || !l->scanned ? l->iterations : operands[l->carried]->type.dims[0];
-}
-
 /** Returns the type of a slice with a dimension in front for the iterations. */
 static bool stacked_type(const struct tensor_type *slice, uint32_t iterations, struct tensor_type *t)
 {

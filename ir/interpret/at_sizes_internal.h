@@ -32,7 +32,10 @@ void instance_note_exact(struct instance *s, const struct node *n);
 /** Notes which results of a node that was computed depend on names. */
 void instance_note_late(struct instance *s, const struct node *n);
 /** Returns whether a value of `from` is a constant that names decide. */
-bool instance_is_late(const struct instance *s, const struct value *v);
+static inline bool instance_is_late(const struct instance *s, const struct value *v)
+{
+    return v && s->late[v->index];
+}
 /** Returns the data of the graph that a constant becomes, one for equal ones, or NULL if memory runs out. */
 struct value *instance_data(struct instance *s, const struct value *v);
 /** Returns whether operand i of the node that is being made can stand for that of an equal node, which was made. */

@@ -14,11 +14,6 @@
 
 enum { COMPUTED_MAX = 1 << 12 }; /* bytes that are computed of sizes rather than at each computation of the graph */
 
-bool instance_is_late(const struct instance *s, const struct value *v)
-{
-    return v && s->late[v->index];
-}
-
 static bool has_open_results(const struct node *n)
 {
     for (uint32_t i = 0; i < n->result_count; i++)

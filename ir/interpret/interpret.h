@@ -134,7 +134,14 @@ static inline void interpret_copy(void *to, const void *from, size_t size)
 }
 
 /** Returns the value rounded to a float type, as a double. */
-double interpret_round(dtype type, double value);
+static inline double interpret_round(dtype type, double value)
+{
+    return type == WNNOperandDataType_Float32 ? (double)(float)value
+           : type == DTYPE_BFLOAT16           ? (double)bf16_to_f32(f64_to_bf16(value))
+           : type == DTYPE_FLOAT64            ? value
+           : dtype_is_float8(type)            ? (double)f8_to_f32(f64_to_f8(value, type), type)
+                                              : (double)f16_to_f32(f64_to_f16(value));
+}
 
 /** Returns a whole operand of floats as doubles, with its dimensions in the order permutation[0], [1] ... (NULL: as they are).
  * Returns NULL after an error. */

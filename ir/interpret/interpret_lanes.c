@@ -121,15 +121,6 @@ void interpret_store(dtype type, const union lane *in, int64_t count, void *data
     }
 }
 
-double interpret_round(dtype type, double value)
-{
-    return type == WNNOperandDataType_Float32 ? (double)(float)value
-           : type == DTYPE_BFLOAT16           ? (double)bf16_to_f32(f64_to_bf16(value))
-           : type == DTYPE_FLOAT64            ? value
-           : dtype_is_float8(type)            ? (double)f8_to_f32(f64_to_f8(value, type), type)
-                                              : (double)f16_to_f32(f64_to_f16(value));
-}
-
 /* ---- whole operands ---- */
 
 /** Makes view 0 the type in the order of permutation, and view 1 the same, dense. */

@@ -72,11 +72,6 @@ uint32_t kernel_find_bounded(const struct kernel *k)
 
 /* ---- types ---- */
 
-enum kop kop_round(dtype t)
-{
-    return t == DTYPE_BFLOAT16 ? K_ROUND_BF16 : K_ROUND_F16;
-}
-
 enum ktype ktype_of(dtype t)
 {
     static const uint8_t types[DTYPE_END] = {[WNNOperandDataType_Float32] = KT_F32,
@@ -224,11 +219,6 @@ uint32_t kernel_const(struct kernel *k, enum ktype type, union scalar bits)
 uint32_t kernel_f32(struct kernel *k, float value)
 {
     return kernel_const(k, KT_F32, (union scalar){.f32 = value});
-}
-
-bool kguard_is_idle(const struct kernel *k, const struct kguard *g, int64_t low, int64_t high)
-{
-    return low >= 0 && high < g->bound && (!k->builder.keeps_guards || !g->form.count);
 }
 
 /** Drops guards that are idle and repeated ones, and returns how many are left in *out (in the arena).  *never becomes true

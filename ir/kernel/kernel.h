@@ -292,7 +292,10 @@ uint64_t kaffine_hash(uint64_t h, struct kaffine a);
 /** Returns whether two lists of n guards are the same. */
 bool kguards_equal(uint32_t n, const struct kguard *a, const struct kguard *b);
 /** Returns whether a guard whose form is in low to high may be dropped. */
-bool kguard_is_idle(const struct kernel *k, const struct kguard *g, int64_t low, int64_t high);
+static inline bool kguard_is_idle(const struct kernel *k, const struct kguard *g, int64_t low, int64_t high)
+{
+    return low >= 0 && high < g->bound && (!k->builder.keeps_guards || !g->form.count);
+}
 /** Returns the coefficient of a variable's term, 0 if there is none. */
 int64_t kaffine_coefficient(struct kaffine a, uint32_t var);
 /** Finds the smallest and largest value over the iteration space. */
@@ -348,7 +351,10 @@ bool kernel_copies(const struct kernel *k);
 /** Returns the type of a load of t: float16 gives KT_F32. */
 enum ktype ktype_of(dtype t);
 /** Returns the operation that rounds to t, a 16-bit float type. */
-enum kop kop_round(dtype t);
+static inline enum kop kop_round(dtype t)
+{
+    return t == DTYPE_BFLOAT16 ? K_ROUND_BF16 : K_ROUND_F16;
+}
 /** Returns whether values of a type are floats. */
 static inline bool ktype_is_float(enum ktype t)
 {

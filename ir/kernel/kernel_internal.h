@@ -77,4 +77,7 @@ double kernel_points(const struct kernel *k, enum kvar_kind kind);
  * several times at one. */
 bool kernel_stores_in_order(const struct kernel *k);
 /** Returns the cost class of one evaluation, for the target's table of facts (kernel_op.c). */
-enum operation_class kexpr_class(const struct kexpr *e);
+static inline enum operation_class kexpr_class(const struct kexpr *e)
+{
+    return e->op == K_DIV && !ktype_is_float(e->type) ? OPERATION_WHOLE_DIVISION : (enum operation_class)kop_info(e->op)->cost;
+}

@@ -143,8 +143,3 @@ bool kop_types_fit(enum kop op, enum ktype result, enum ktype a, enum ktype b, e
     }
     return false;
 }
-
-enum operation_class kexpr_class(const struct kexpr *e)
-{
-    return e->op == K_DIV && !ktype_is_float(e->type) ? OPERATION_WHOLE_DIVISION : (enum operation_class)kop_info(e->op)->cost;
-}

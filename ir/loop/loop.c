@@ -327,11 +327,6 @@ void loop_for_end(struct loop_builder *b, struct loop_value *step)
     loop_end(b);
 }
 
-struct loop_value *loop_stopped(struct loop_builder *b, struct loop_value *loop)
-{
-    return loop_add(b, LOOP_STOPPED, 0, &loop, 1, 0);
-}
-
 void loop_scope_begin(struct loop_builder *b)
 {
     begin(b, LOOP_SCOPE, NULL, 0, 0);

@@ -198,7 +198,10 @@ struct loop_value *loop_for_begin(struct loop_builder *b, struct loop_value *fro
 /** Ends the body of the loop that was begun last with a NEXT, and moves the tail past the loop. */
 void loop_for_end(struct loop_builder *b, struct loop_value *step);
 /** Returns the loop's variable when it had ended. */
-struct loop_value *loop_stopped(struct loop_builder *b, struct loop_value *loop);
+static inline struct loop_value *loop_stopped(struct loop_builder *b, struct loop_value *loop)
+{
+    return loop_add(b, LOOP_STOPPED, 0, &loop, 1, 0);
+}
 /** Adds a scope at the tail, and moves the tail into it. */
 void loop_scope_begin(struct loop_builder *b);
 /** Adds an if at the tail, and moves the tail into its first region. */

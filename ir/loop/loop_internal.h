@@ -32,7 +32,11 @@ extern const char *const loop_for_words[4];
  * before NULL: the first.  Returns NULL at the end. */
 struct loop_value *loop_walk(const struct loop_function *f, const struct loop_value *before);
 /** Returns whether the text of an operation has its number next to its name. */
-bool loop_op_has_number(enum loop_op op);
+static inline bool loop_op_has_number(enum loop_op op)
+{
+    return op == LOOP_PARAMETER || op == LOOP_NUMBER || op == LOOP_TENSOR || op == LOOP_ARRAY || op == LOOP_GROUP_ARRAY ||
+           op == LOOP_ITEM || op == LOOP_GROUP || op == LOOP_ALIGNED || op == LOOP_MATRIX_LOAD || op == LOOP_MATRIX_MULTIPLY;
+}
 /** Numbers the operations of a function in the order of that walk; the text calls them by their numbers.  Returns how many
  * there are. */
 uint32_t loop_number(const struct loop_function *f);

@@ -50,12 +50,6 @@ struct loop_value *loop_walk(const struct loop_function *f, const struct loop_va
 
 const char *const loop_for_words[] = {"whole_steps", "at_least_once", "at_most_once", "unrolled"};
 
-bool loop_op_has_number(enum loop_op op)
-{
-    return op == LOOP_PARAMETER || op == LOOP_NUMBER || op == LOOP_TENSOR || op == LOOP_ARRAY || op == LOOP_GROUP_ARRAY ||
-           op == LOOP_ITEM || op == LOOP_GROUP || op == LOOP_ALIGNED || op == LOOP_MATRIX_LOAD || op == LOOP_MATRIX_MULTIPLY;
-}
-
 uint32_t loop_number(const struct loop_function *f)
 {
     uint32_t count = 0;

@@ -228,31 +228,6 @@ const struct target_facts *target_facts_at(uint32_t i)
     return i < ROW_COUNT ? &rows[i] : NULL;
 }
 
-bool target_may_round(const struct target *t, WNNPrecision precision, bool deterministic)
-{
-    return precision == WNNPrecision_Int8 && !deterministic && t->isa.byte_products != BYTES_NONE;
-}
-
-int64_t target_lanes(const struct target *t)
-{
-    return t->isa.vector_bits >= 64 ? t->isa.vector_bits / 32 : 1;
-}
-
-int64_t target_stage_lanes(const struct target *t)
-{
-    return t->device ? (int64_t)t->device->vector_lanes : target_lanes(t);
-}
-
-int64_t target_stage_threads(const struct target *t)
-{
-    return t->device ? (int64_t)t->device->compute_units : t->thread_count ? (int64_t)t->thread_count : 1;
-}
-
-double target_l2_bytes(const struct target *t)
-{
-    return t->cache_bytes > 0 ? (double)t->cache_bytes : (double)target_facts(t)->cache.l2_bytes;
-}
-
 /* ---- devices with work-groups ---- */
 
 /* No device has these instructions until a probe has found them (runtime/engine/opencl/opencl_matrix.c).  The numbers are those

@@ -122,12 +122,27 @@ double target_microseconds(double operations, double bytes);
 /** Returns the i-th row, or NULL after the last one, for tests and tools. */
 const struct target_facts *target_facts_at(uint32_t i);
 /** Returns whether operands of matmuls may be rounded to 8 bits on that processor, where this precision was requested. */
-bool target_may_round(const struct target *t, WNNPrecision precision, bool deterministic);
+static inline bool target_may_round(const struct target *t, WNNPrecision precision, bool deterministic)
+{
+    return precision == WNNPrecision_Int8 && !deterministic && t->isa.byte_products != BYTES_NONE;
+}
 /** Returns the lanes of a float32 vector, which are at least 1. */
-int64_t target_lanes(const struct target *t);
+static inline int64_t target_lanes(const struct target *t)
+{
+    return t->isa.vector_bits >= 64 ? t->isa.vector_bits / 32 : 1;
+}
 /** Returns the lanes of the vectors that kernels of stages compute: those of a device's items, or target_lanes. */
-int64_t target_stage_lanes(const struct target *t);
+static inline int64_t target_stage_lanes(const struct target *t)
+{
+    return t->device ? (int64_t)t->device->vector_lanes : target_lanes(t);
+}
 /** Returns how many macro-tiles run at the same time. */
-int64_t target_stage_threads(const struct target *t);
+static inline int64_t target_stage_threads(const struct target *t)
+{
+    return t->device ? (int64_t)t->device->compute_units : t->thread_count ? (int64_t)t->thread_count : 1;
+}
 /** Returns the bytes of the L2 cache: t->cache_bytes, or the table's. */
-double target_l2_bytes(const struct target *t);
+static inline double target_l2_bytes(const struct target *t)
+{
+    return t->cache_bytes > 0 ? (double)t->cache_bytes : (double)target_facts(t)->cache.l2_bytes;
+}

@@ -136,16 +136,6 @@ bool document_number(const struct document_text *text, WNNNumber *number)
     return lex_next(&l) && lex_number(&l, number) && l.token.kind == TOKEN_END;
 }
 
-bool document_is(const struct document_text *text, const char *name)
-{
-    return strlen(name) == text->length && !memcmp(name, text->text, text->length);
-}
-
-bool document_is_text(const struct document_value *v)
-{
-    return v->kind == DOCUMENT_NAME || v->kind == DOCUMENT_STRING;
-}
-
 /* ---- names ---- */
 
 bool document_define(struct document *d, struct name_map *map, const char *kind, const struct document_text *name, void *item)

@@ -141,9 +141,15 @@ bool document_integer(struct document *d, const char *place, WNNNumber n, int64_
 /** Reads a text that is a number and nothing else.  Returns false if it is none. */
 bool document_number(const struct document_text *text, WNNNumber *number);
 /** Returns whether a text is that name. */
-bool document_is(const struct document_text *text, const char *name);
+static inline bool document_is(const struct document_text *text, const char *name)
+{
+    return strlen(name) == text->length && !memcmp(name, text->text, text->length);
+}
 /** Returns whether a value is a word or a string. */
-bool document_is_text(const struct document_value *v);
+static inline bool document_is_text(const struct document_value *v)
+{
+    return v->kind == DOCUMENT_NAME || v->kind == DOCUMENT_STRING;
+}
 /** Escapes a text for a message. */
 #define document_escape(buf, t) escape_text((buf), sizeof(buf), (t).text, (t).length)
 

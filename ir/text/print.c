@@ -263,11 +263,6 @@ void print_options_needed(const struct node *n, enum print_form forms[OP_ATTRS_M
 
 /* ---- nodes ---- */
 
-bool is_default_anchor(const struct node *n)
-{
-    return (op_infos[n->op].flags & (OPF_LIBRARY | OPF_RECURRENT)) != 0;
-}
-
 const char *cluster_kind_name(enum cluster_kind kind)
 {
     switch (kind) {

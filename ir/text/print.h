@@ -30,11 +30,17 @@ void print_names_collect(struct print_names *n, const struct graph *g, const str
 /** Frees the names. */
 void print_names_free(struct print_names *n);
 /** Returns whether a value has a name in n. */
-bool print_has_name(const struct print_names *n, const struct value *v);
+static inline bool print_has_name(const struct print_names *n, const struct value *v)
+{
+    return n && v->index < n->count && n->by_index[v->index].text;
+}
 /** Returns a value's own name; it has no text if there is none. */
 struct print_name print_own_name(const struct value *v);
 /** Returns whether a constant is printed: a node or an output uses it, or a mark names it. */
-bool print_is_used(const struct value *v, const struct print_options *options);
+static inline bool print_is_used(const struct value *v, const struct print_options *options)
+{
+    return v->uses || v->output_uses || (options->clusters && v->kept && v->constant);
+}
 
 /* ---- attributes and constants ---- */
 
@@ -57,7 +63,10 @@ enum print_data { PRINT_NOTHING, PRINT_SCALAR, PRINT_BYTES, PRINT_WEIGHTS };
 /** Decides how a constant's data are written with these options. */
 enum print_data print_data_of(const struct value *v, const struct print_options *options);
 /** Returns whether a constant's data are in the file of weights next to the text. */
-bool print_in_weights(const struct value *v, const struct print_options *options);
+static inline bool print_in_weights(const struct value *v, const struct print_options *options)
+{
+    return print_is_used(v, options) && print_data_of(v, options) == PRINT_WEIGHTS;
+}
 /** Returns whether there is anything to put into a file of weights. */
 bool print_has_weights(const struct graph *g, const struct print_options *options);
 /** Writes the file of weights of a graph that is printed with these options, as safetensors (ir/text/print_weights.c).  Returns
@@ -71,7 +80,10 @@ union scalar print_element(const struct value *v, int64_t i);
 /** Returns the cluster mark's word: kernel, library, loop or view. */
 const char *cluster_kind_name(enum cluster_kind kind);
 /** Returns whether a library cluster is built around such a node unless it says otherwise. */
-bool is_default_anchor(const struct node *n);
+static inline bool is_default_anchor(const struct node *n)
+{
+    return (op_infos[n->op].flags & (OPF_LIBRARY | OPF_RECURRENT)) != 0;
+}
 
 /**
  * Prints one statement without its line end.  Values have their names or v<index>.  It makes no assumptions, so that the

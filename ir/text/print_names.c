@@ -21,11 +21,6 @@ struct print_name print_own_name(const struct value *v)
     return name;
 }
 
-bool print_has_name(const struct print_names *n, const struct value *v)
-{
-    return n && v->index < n->count && n->by_index[v->index].text;
-}
-
 /* Returns the name with other characters than identifiers have replaced, and with underscores appended until it is unused. */
 static struct print_name name_legalise(struct print_names *n, struct print_name name)
 {
@@ -74,11 +69,6 @@ static void name_generate(struct print_names *n, const struct value *v, uint32_t
         if (name_take(n, v, (struct print_name){name, length + underscores}))
             return;
     }
-}
-
-bool print_is_used(const struct value *v, const struct print_options *options)
-{
-    return v->uses || v->output_uses || (options->clusters && v->kept && v->constant);
 }
 
 static void name_outputs(struct print_names *n, const struct graph *g)

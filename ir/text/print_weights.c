@@ -9,11 +9,6 @@
 #include "ir/support/json.h"
 #include "ir/text/print.h"
 
-bool print_in_weights(const struct value *v, const struct print_options *options)
-{
-    return print_is_used(v, options) && print_data_of(v, options) == PRINT_WEIGHTS;
-}
-
 bool print_has_weights(const struct graph *g, const struct print_options *options)
 {
     for (const struct value *v = g->first_constant; v; v = v->next_constant)
