@@ -39,7 +39,10 @@ extern const struct pass pass_pipeline[];
 extern const uint32_t pass_pipeline_length;
 
 /** Returns whether the debug options skip the pass of this name. */
-bool pass_is_skipped(const struct pass_options *o, const char *name);
+static inline bool pass_is_skipped(const struct pass_options *o, const char *name)
+{
+    return o->debug && (o->debug->flags & DEBUG_NO_PASSES || debug_list_has(o->debug->skip, name));
+}
 
 /** Runs the pipeline.  Returns false after an error in g->error. */
 bool passes_run(struct graph *g, const struct pass_options *o);

@@ -123,11 +123,6 @@ static void print_graph(const struct graph *g, unsigned number, uint32_t positio
     debug_dump_end(&dump, d);
 }
 
-bool pass_is_skipped(const struct pass_options *o, const char *name)
-{
-    return o->debug && (o->debug->flags & DEBUG_NO_PASSES || debug_list_has(o->debug->skip, name));
-}
-
 /* Returns whether the pass at `position` is to run at all; `stopped` says that an optional pass named by stop-after has run. */
 static bool pass_wanted(const struct pass *p, const struct debug_options *d, bool stopped)
 {

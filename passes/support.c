@@ -96,11 +96,6 @@ bool concat_is_contiguous(const struct node *n)
     return n->op == OP_CONCAT && outermost(&n->results[0]->type, n->args.concat.axis);
 }
 
-const struct use *value_only_use(const struct value *v)
-{
-    return v->output_uses || !v->uses || v->uses->next ? NULL : v->uses;
-}
-
 /* ---- constants ---- */
 
 void value_drop_constant(struct value *v)
@@ -279,12 +274,6 @@ struct value *make_number(struct graph *g, const struct value *v, double number)
 struct value *make_binary(struct graph *g, struct node *n, enum op op, struct value *a, struct value *b)
 {
     return a && b ? make_node(g, n, op, n, 2, (struct value *[]){a, b}, NULL, NULL) : NULL;
-}
-
-void nodes_undo(struct node *n, const struct node *mark)
-{
-    while (n->prev != mark)
-        node_remove(n->prev);
 }
 
 void node_replace(struct node *n, struct value *v)

@@ -27,7 +27,10 @@ static inline struct node *producer_of(const struct value *v, enum op op)
     return v && v->producer && v->producer->op == op ? v->producer : NULL;
 }
 /** Returns the input slot that reads v, if it is the only one and v is not an output, and NULL if there are others, or none. */
-const struct use *value_only_use(const struct value *v);
+static inline const struct use *value_only_use(const struct value *v)
+{
+    return v->output_uses || !v->uses || v->uses->next ? NULL : v->uses;
+}
 
 /* ---- constants ---- */
 
@@ -80,6 +83,10 @@ struct value *make_number(struct graph *g, const struct value *v, double number)
 struct value *make_binary(struct graph *g, struct node *n, enum op op, struct value *a, struct value *b);
 
 /** Removes the nodes made before n since `mark`, the node that was before n then (NULL: n was the first). */
-void nodes_undo(struct node *n, const struct node *mark);
+static inline void nodes_undo(struct node *n, const struct node *mark)
+{
+    while (n->prev != mark)
+        node_remove(n->prev);
+}
 /** Replaces the only result of n by v and removes n. */
 void node_replace(struct node *n, struct value *v);

@@ -75,7 +75,10 @@ void fuse_move_found_before(struct fuse *f, struct group *first);
 /* ---- the cost of a join (fuse_weigh.c) ---- */
 
 /** Returns the bytes of a value. */
-double fuse_value_bytes(const struct value *v);
+static inline double fuse_value_bytes(const struct value *v)
+{
+    return (double)type_bytes(&v->type);
+}
 /** Returns the bytes that a kernel of these nodes moves.  *streams counts 1 for each tensor at its boundary, and 2 for those it
  * writes. */
 double fuse_weigh(struct fuse *f, struct node *const *nodes, uint32_t count, uint32_t *streams);

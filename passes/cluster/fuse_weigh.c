@@ -6,11 +6,6 @@
 #include "ir/graph/compact.h"
 #include "passes/cluster/fuse_internal.h"
 
-double fuse_value_bytes(const struct value *v)
-{
-    return (double)type_bytes(&v->type);
-}
-
 /* Returns whether a result of the nodes being weighed is needed elsewhere: it has more uses than were met among them. */
 static bool read_outside(const struct fuse *f, const struct value *v)
 {

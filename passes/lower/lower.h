@@ -109,7 +109,10 @@ struct kernel *lower_attention(const struct target *target, const struct node_ta
 /* ---- lower_map.c ---- */
 
 /** Records that memory ran out; returns false. */
-bool lower_no_memory(struct lowering *l);
+static inline bool lower_no_memory(struct lowering *l)
+{
+    return error_out_of_memory(&l->k->error);
+}
 /** Returns a map with m's guards whose forms are still to be set. */
 struct map map_like(const struct map *m, uint32_t rank);
 /** Returns the map of the same element of a value of type t with one form per dimension. */
@@ -149,7 +152,10 @@ uint32_t lower_tensor(struct lowering *l, const struct value *v, bool written);
  * error. */
 bool lower_store(struct lowering *l, const struct value *v, const struct map *m, uint32_t e);
 /** Returns the position of the node that computes v if that is in the cluster, else UINT32_MAX. */
-uint32_t lower_position(const struct lowering *l, const struct value *v);
+static inline uint32_t lower_position(const struct lowering *l, const struct value *v)
+{
+    return v->producer ? node_table_position(l->table, v->producer) : UINT32_MAX;
+}
 /** Returns an option's number, cast to a data type, as a constant of the kernel type. */
 uint32_t lower_number(struct lowering *l, WNNNumber n, dtype t);
 /** Returns the same number as bits; float16 is widened to float32, as expressions have it. */

@@ -6,11 +6,6 @@
 
 #include "passes/lower/lower.h"
 
-bool lower_no_memory(struct lowering *l)
-{
-    return error_out_of_memory(&l->k->error);
-}
-
 struct map map_like(const struct map *m, uint32_t rank)
 {
     struct map r = {.rank = rank, .guard_count = m->guard_count, .guards = m->guards};

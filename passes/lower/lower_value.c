@@ -16,11 +16,6 @@ struct lower_memo {
     uint32_t expr;
 };
 
-uint32_t lower_position(const struct lowering *l, const struct value *v)
-{
-    return v->producer ? node_table_position(l->table, v->producer) : UINT32_MAX;
-}
-
 uint32_t lower_tensor(struct lowering *l, const struct value *v, bool written)
 {
     struct kernel *k = l->k;

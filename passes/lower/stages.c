@@ -22,11 +22,6 @@ bool stages_begin(struct stages *s, const char *name)
     return true;
 }
 
-uint32_t stages_local(struct stages *s, int64_t elements)
-{
-    return kernel_local(s->kernel, WNNOperandDataType_Float32, elements);
-}
-
 struct kernel *stages_end(struct stages *s, bool good)
 {
     if (good)
@@ -46,11 +41,6 @@ bool stage_begin(struct stage *st, struct stages *of)
     for (uint32_t i = 0; i < of->macro_tile_vars; i++)
         st->macro_tile[i] = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, of->macro_tiles[i]));
     return true;
-}
-
-struct kaffine stage_var(struct stage *st, enum kvar_kind kind, int64_t size)
-{
-    return kaffine_var(st->l.k, kernel_var(st->l.k, kind, size));
 }
 
 struct kaffine stage_bounded_var(struct stage *st, enum kvar_kind kind, int64_t size, uint32_t bound)

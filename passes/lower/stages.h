@@ -34,7 +34,10 @@ struct stage {
 /** Begins a kernel; the caller has set all members of s but `kernel`.  Returns false if memory runs out. */
 bool stages_begin(struct stages *s, const char *name);
 /** Adds a local float32 tensor and returns its number.  It is called before any stage begins. */
-uint32_t stages_local(struct stages *s, int64_t elements);
+static inline uint32_t stages_local(struct stages *s, int64_t elements)
+{
+    return kernel_local(s->kernel, WNNOperandDataType_Float32, elements);
+}
 /** Returns the kernel, whose stages have ended, for the caller to free.  `good` says that all of them were good; else it frees
  * the kernel and returns NULL. */
 struct kernel *stages_end(struct stages *s, bool good);
@@ -42,7 +45,10 @@ struct kernel *stages_end(struct stages *s, bool good);
 /** Begins a stage.  Returns false if memory runs out; stage_end must always be called. */
 bool stage_begin(struct stage *st, struct stages *of);
 /** Adds a variable to the stage and returns it as a form. */
-struct kaffine stage_var(struct stage *st, enum kvar_kind kind, int64_t size);
+static inline struct kaffine stage_var(struct stage *st, enum kvar_kind kind, int64_t size)
+{
+    return kaffine_var(st->l.k, kernel_var(st->l.k, kind, size));
+}
 /** Adds a variable bounded by the two elements of an int32 local, like kernel_bounded_var. */
 struct kaffine stage_bounded_var(struct stage *st, enum kvar_kind kind, int64_t size, uint32_t bound);
 /** Returns the stage's tensor for a local. */
