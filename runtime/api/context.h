@@ -211,7 +211,10 @@ bool future_begin(WNNContext context, struct future *f);
 /** Settles f as future_settle does, and runs the callbacks that this calls for. */
 void future_end(WNNContext context, struct future *f, const struct error *e, void *result);
 /** Ends f with the error *e. */
-void future_fail(WNNContext context, struct future *f, const struct error *e);
+static inline void future_fail(WNNContext context, struct future *f, const struct error *e)
+{
+    future_end(context, f, e, NULL);
+}
 /**
  * Submits t, which ends f and gets a reference on it for that (its release drops it).  If it cannot be
  * submitted, f fails.

@@ -272,11 +272,6 @@ void future_end(WNNContext context, struct future *f, const struct error *e, voi
     after_run(context, &after);
 }
 
-void future_fail(WNNContext context, struct future *f, const struct error *e)
-{
-    future_end(context, f, e, NULL);
-}
-
 void future_submit(WNNContext context, struct future *f, struct context_task *t)
 {
     struct error e;

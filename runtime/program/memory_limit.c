@@ -18,12 +18,6 @@ bool memory_charge(struct engine *en, size_t bytes, struct error *e)
     return true;
 }
 
-void memory_discharge(struct engine *en, size_t bytes)
-{
-    if (en->memory_limit)
-        atomic_fetch_sub_explicit(&en->memory_used, bytes, memory_order_relaxed);
-}
-
 struct engine_buffer *memory_buffer_create(struct engine *en, size_t bytes, struct error *e)
 {
     if (!memory_charge(en, bytes, e))

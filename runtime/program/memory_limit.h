@@ -11,7 +11,11 @@
  */
 bool memory_charge(struct engine *en, size_t bytes, struct error *e);
 /** Subtracts freed bytes. */
-void memory_discharge(struct engine *en, size_t bytes);
+static inline void memory_discharge(struct engine *en, size_t bytes)
+{
+    if (en->memory_limit)
+        atomic_fetch_sub_explicit(&en->memory_used, bytes, memory_order_relaxed);
+}
 /** Returns a counted buffer of the engine's, or NULL after an error in *e. */
 struct engine_buffer *memory_buffer_create(struct engine *en, size_t bytes, struct error *e);
 /** Frees a buffer of the engine's, counted or not. */

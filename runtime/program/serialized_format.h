@@ -63,7 +63,11 @@ bool serialized_open(const struct serialized_source *source, const struct engine
 /** Reads the header of bytes that may be anything, and checks the versions.  Returns false after an error in *e. */
 bool serialized_read_header(const void *bytes, size_t size, struct serialized_header *h, struct error *e);
 /** Returns whether a section is in so many bytes, after the header and at a multiple of `align`. */
-bool serialized_section_fits(const struct serialized_section *s, size_t bytes, size_t align);
+static inline bool serialized_section_fits(const struct serialized_section *s, size_t bytes, size_t align)
+{
+    return s->offset % align == 0 && s->offset >= sizeof(struct serialized_header) && s->offset <= bytes &&
+           s->bytes <= bytes - s->offset;
+}
 /** Returns the engine that a triple is for. */
 WNNEngine serialized_engine_of(const char *triple, size_t length);
 

@@ -4,12 +4,6 @@
 #include "ir/support/text.h"
 #include "runtime/program/serialized_format.h"
 
-bool serialized_section_fits(const struct serialized_section *s, size_t bytes, size_t align)
-{
-    return s->offset % align == 0 && s->offset >= sizeof(struct serialized_header) && s->offset <= bytes &&
-           s->bytes <= bytes - s->offset;
-}
-
 static bool check_versions(const struct serialized_header *h, struct error *e)
 {
     char made_by[sizeof h->library * 8], here[sizeof h->library] = "";

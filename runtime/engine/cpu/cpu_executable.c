@@ -396,8 +396,3 @@ bool cpu_executable_is_ready(const struct cpu_executable *x)
 {
     return x->binding_count == 0 || threads_ready(x->thread_count, x->base.engine->parallel) == x->thread_count;
 }
-
-bool cpu_executable_is_brief(const struct cpu_executable *x)
-{
-    return x->brief;
-}

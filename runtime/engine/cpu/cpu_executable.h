@@ -52,7 +52,10 @@ void cpu_executable_clear(struct cpu_executable *x);
 
 /** The CPU's engine_options.is_ready and is_brief. */
 bool cpu_executable_is_ready(const struct cpu_executable *x);
-bool cpu_executable_is_brief(const struct cpu_executable *x);
+static inline bool cpu_executable_is_brief(const struct cpu_executable *x)
+{
+    return x->brief;
+}
 
 /** Returns the pointer of a CPU engine's address. */
 static inline void *cpu_pointer(engine_address a)

@@ -28,16 +28,6 @@ void thread_trial_init(struct thread_trial *t, bool alone)
     enter(t, alone ? TRIAL_ALONE : TRIAL_TOGETHER, alone);
 }
 
-void thread_trial_destroy(struct thread_trial *t)
-{
-    pthread_mutex_destroy(&t->lock);
-}
-
-bool thread_trial_begin(struct thread_trial *t)
-{
-    return atomic_load_explicit(&t->alone, memory_order_relaxed);
-}
-
 static int compare(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

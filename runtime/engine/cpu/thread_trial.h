@@ -32,8 +32,14 @@ struct thread_trial {
 /** Begins a trial, with runs of the caller alone if `alone` holds: that is best for graphs that finish before woken threads
  * begin. */
 void thread_trial_init(struct thread_trial *t, bool alone);
-void thread_trial_destroy(struct thread_trial *t);
+static inline void thread_trial_destroy(struct thread_trial *t)
+{
+    pthread_mutex_destroy(&t->lock);
+}
 /** Returns whether the run uses the caller's thread alone. */
-bool thread_trial_begin(struct thread_trial *t);
+static inline bool thread_trial_begin(struct thread_trial *t)
+{
+    return atomic_load_explicit(&t->alone, memory_order_relaxed);
+}
 /** Records the time of a run, for which thread_trial_begin returned `alone`. */
 void thread_trial_end(struct thread_trial *t, bool alone, uint64_t nanoseconds);

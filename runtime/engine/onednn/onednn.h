@@ -126,11 +126,17 @@ bool dnn_add_eltwise(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, double al
 bool dnn_add_binary(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, struct dnn_layout layout, struct dnn_operand operand);
 bool dnn_add_number(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, float number);
 /** Returns the descriptor of a layout, or NULL if memory runs out. */
-dnn_md dnn_layout_md(const struct dnn_layout *l, int32_t type);
+static inline dnn_md dnn_layout_md(const struct dnn_layout *l, int32_t type)
+{
+    return dnn_md_create(l->rank, l->dims, l->free ? NULL : l->strides, (dnnl_data_type_t)type);
+}
 /** Returns a dense layout of which all dimensions are 1 but `dim`, or all if that is -1. */
 struct dnn_layout dnn_single_layout(int rank, int dim, int64_t size);
 /** Returns the library's dimension of output channels in the destination. */
-int dnn_channel(const struct dnn_problem *p);
+static inline int dnn_channel(const struct dnn_problem *p)
+{
+    return p->kind == DNN_MATMUL ? p->dst.rank - 1 : 1;
+}
 
 /* ---- integers (onednn_quantize.c) ---- */
 
@@ -154,11 +160,20 @@ int64_t dnn_scale_count(const struct dnn_problem *p);
 /* ---- bfloat16 (onednn_precision.c) ---- */
 
 /** Returns whether a problem has operands or a result that are in memory as bfloat16: it must be computed in that. */
-bool dnn_stores_low_precision(const struct dnn_problem *p);
+static inline bool dnn_stores_low_precision(const struct dnn_problem *p)
+{
+    return p->given_low_precision || p->dst_type == dnnl_bf16;
+}
 /** Returns the type that an operand has in memory. */
-int32_t dnn_given_type(const struct dnn_problem *p, enum dnn_side side);
+static inline int32_t dnn_given_type(const struct dnn_problem *p, enum dnn_side side)
+{
+    return p->given_low_precision & 1 << side ? dnnl_bf16 : side == DNN_SOURCE ? p->src_type : p->weights_type;
+}
 /** Returns the bytes of an element. */
-int64_t dnn_type_size(int32_t type);
+static inline int64_t dnn_type_size(int32_t type)
+{
+    return type == dnnl_f32 ? 4 : type == dnnl_bf16 ? 2 : 1;
+}
 
 /** Splits an operand into parts: every `run` elements become `parts` contiguous runs. */
 struct dnn_conversion {
@@ -177,7 +192,10 @@ struct dnn_layout dnn_parts_layout(const struct dnn_problem *p, enum dnn_side si
 /** Returns the conversion that splits an operand of the problem. */
 struct dnn_conversion dnn_conversion_of(const struct dnn_problem *p, enum dnn_side side);
 /** Returns the bytes of all parts that a conversion makes. */
-size_t dnn_conversion_bytes(const struct dnn_conversion *c);
+static inline size_t dnn_conversion_bytes(const struct dnn_conversion *c)
+{
+    return (size_t)(c->elements * c->parts) * sizeof(uint16_t);
+}
 /** Converts from float32 to parts, on the calling thread's team (threads_enter). */
 void dnn_convert(const struct library *l, const struct dnn_conversion *c, const void *in, void *out);
 
@@ -243,7 +261,10 @@ bool dnn_is_acceptable(const char *implementation, const struct dnn_problem *p);
  */
 uint32_t dnn_thread_limit(const char *implementation, const struct dnn_problem *p);
 /** Returns whether that is one of the library's reference implementations, a hundred times slower than others. */
-bool dnn_is_reference(const char *implementation);
+static inline bool dnn_is_reference(const char *implementation)
+{
+    return strstr(implementation, "ref") != NULL;
+}
 /** Refuses a problem from now on, because the library could not make its primitive. */
 void dnn_refuse(struct library *l, const struct dnn_problem *p);
 /** Returns whether the library makes the primitive of a descriptor, which it does not always. */

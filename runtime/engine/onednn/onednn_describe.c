@@ -394,11 +394,6 @@ static enum span operand_span(const struct tensor_type *t, const struct tensor_t
     return !any ? SPAN_NUMBER : only_channel ? SPAN_CHANNEL : all ? SPAN_FULL : SPAN_OTHER;
 }
 
-int dnn_channel(const struct dnn_problem *p)
-{
-    return p->kind == DNN_MATMUL ? p->dst.rank - 1 : 1;
-}
-
 static struct dnn_layout layout_of_span(const struct dnn_problem *p, enum span s)
 {
     int channel = dnn_channel(p);

@@ -22,11 +22,6 @@ dnnl_primitive_attr_t dnn_create_attributes(void)
     return a;
 }
 
-dnn_md dnn_layout_md(const struct dnn_layout *l, int32_t type)
-{
-    return dnn_md_create(l->rank, l->dims, l->free ? NULL : l->strides, (dnnl_data_type_t)type);
-}
-
 static dnn_md operand_md(const struct dnn_problem *p, enum dnn_side side)
 {
     if (p->parts) {

@@ -40,21 +40,6 @@ double dnn_bfloat16_rate(void)
     return 0;
 }
 
-bool dnn_stores_low_precision(const struct dnn_problem *p)
-{
-    return p->given_low_precision || p->dst_type == dnnl_bf16;
-}
-
-int32_t dnn_given_type(const struct dnn_problem *p, enum dnn_side side)
-{
-    return p->given_low_precision & 1 << side ? dnnl_bf16 : side == DNN_SOURCE ? p->src_type : p->weights_type;
-}
-
-int64_t dnn_type_size(int32_t type)
-{
-    return type == dnnl_f32 ? 4 : type == dnnl_bf16 ? 2 : 1;
-}
-
 /** Returns the dimension that is summed, of source or weights. */
 static int summed_dim(const struct dnn_problem *p, enum dnn_side side)
 {
@@ -169,9 +154,4 @@ struct dnn_conversion dnn_conversion_of(const struct dnn_problem *p, enum dnn_si
                                    .run = run_length(p, side),
                                    .parts = p->parts,
                                    .side = side};
-}
-
-size_t dnn_conversion_bytes(const struct dnn_conversion *c)
-{
-    return (size_t)(c->elements * c->parts) * sizeof(uint16_t);
 }

@@ -20,11 +20,6 @@ int64_t dnn_reserve_scratch(struct library_step *s, int64_t bytes)
     return offset;
 }
 
-void *dnn_aligned_bytes(size_t bytes)
-{
-    return aligned_alloc(TARGET_ALIGNMENT, (size_t)target_align((int64_t)bytes + !bytes));
-}
-
 /* ---- arguments ---- */
 
 struct argument *dnn_add_argument(struct primitive_call *c, int id, dnn_md md)

@@ -153,7 +153,10 @@ uint32_t dnn_input_index(struct library_step *s, const struct value *v);
 /** Keeps a reference to a constant while the step exists. */
 void dnn_hold_constant(struct library_step *s, struct constant *c);
 /** Returns bytes for free(), or NULL. */
-void *dnn_aligned_bytes(size_t bytes);
+static inline void *dnn_aligned_bytes(size_t bytes)
+{
+    return aligned_alloc(TARGET_ALIGNMENT, (size_t)target_align((int64_t)bytes + !bytes));
+}
 /** Returns whether float32 elements may be read where the bytes are: those that are lent may be anywhere. */
 static inline bool dnn_is_aligned(const void *data)
 {

@@ -159,11 +159,6 @@ uint32_t dnn_thread_limit(const char *implementation, const struct dnn_problem *
     return blocks < UINT32_MAX ? (uint32_t)blocks : 0;
 }
 
-bool dnn_is_reference(const char *implementation)
-{
-    return strstr(implementation, "ref") != NULL;
-}
-
 /**
  * Some int8 convolutions with post-ops have a descriptor but no primitive: their code outgrows the library's buffer.  The
  * primitive made here stays in the library's cache, where the step finds it.  On a device a primitive takes as long as

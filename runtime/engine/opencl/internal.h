@@ -146,7 +146,10 @@ bool opencl_wait_failed(struct engine_opencl *o, const char *call, cl_int code, 
 /** Returns whether the device can be used.  If it is lost, returns false after an error in *e that says why. */
 bool opencl_is_usable(struct engine_opencl *o, struct error *e);
 /** The engine's engine_options.is_lost. */
-bool opencl_is_lost(struct engine *en, struct error *e);
+static inline bool opencl_is_lost(struct engine *en, struct error *e)
+{
+    return !opencl_is_usable(opencl_of(en), e);
+}
 
 /* ---- opencl_device.c ---- */
 
@@ -163,7 +166,13 @@ uint64_t opencl_device_number(const struct opencl_device *d, cl_device_info what
 /** Returns whether the driver is PoCL, which needs special cases. */
 bool opencl_device_is_pocls(const struct opencl_device *d);
 /** Returns the missing feature of a device for generated kernels, or "" if none. */
-const char *opencl_device_lacks(const struct opencl_device *d);
+static inline const char *opencl_device_lacks(const struct opencl_device *d)
+{
+    return !opencl_device_number(d, CL_DEVICE_AVAILABLE)            ? "it is not available"
+           : !opencl_device_number(d, CL_DEVICE_COMPILER_AVAILABLE) ? "it has no compiler"
+           : !opencl_device_number(d, CL_DEVICE_ENDIAN_LITTLE)      ? "it is not little-endian"
+                                                                    : "";
+}
 /** Describes a device of the application's.  Returns false after an error in *e. */
 bool opencl_device_take(const struct opencl_api *api, cl_device_id id, struct opencl_device *out, struct error *e);
 
@@ -303,7 +312,10 @@ bool opencl_keep_facts(struct engine *en, struct error *e);
  */
 bool opencl_times_start(struct engine_opencl *o);
 /** Returns whether transfers are to have an event. */
-bool opencl_traces(const struct engine_opencl *o);
+static inline bool opencl_traces(const struct engine_opencl *o)
+{
+    return o->times.noted && o->base.debug->trace;
+}
 /** Records a transfer that is over as a span of the calling thread. */
 void opencl_trace_transfer(struct engine_opencl *o, enum opencl_transfer kind, cl_event event);
 /** Does the same once the event is over, and takes the event over. */

@@ -53,14 +53,6 @@ static void describe(struct opencl_device *d)
         d->facts.local_bytes = local > INT32_MAX ? INT32_MAX : (uint32_t)local;
 }
 
-const char *opencl_device_lacks(const struct opencl_device *d)
-{
-    return !opencl_device_number(d, CL_DEVICE_AVAILABLE)            ? "it is not available"
-           : !opencl_device_number(d, CL_DEVICE_COMPILER_AVAILABLE) ? "it has no compiler"
-           : !opencl_device_number(d, CL_DEVICE_ENDIAN_LITTLE)      ? "it is not little-endian"
-                                                                    : "";
-}
-
 /* Returns whether generated kernels run on a device that was described, else false after an error in *e. */
 static bool check(const struct opencl_device *d, struct error *e)
 {

@@ -48,8 +48,3 @@ bool opencl_is_usable(struct engine_opencl *o, struct error *e)
 {
     return !atomic_load(&o->loss.lost) || error_set(e, o->loss.why.status, "%s", o->loss.why.message);
 }
-
-bool opencl_is_lost(struct engine *en, struct error *e)
-{
-    return !opencl_is_usable(opencl_of(en), e);
-}

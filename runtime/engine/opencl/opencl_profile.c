@@ -90,11 +90,6 @@ bool opencl_times_start(struct engine_opencl *o)
 
 /* ---- transfers ---- */
 
-bool opencl_traces(const struct engine_opencl *o)
-{
-    return o->times.noted && o->base.debug->trace;
-}
-
 void opencl_trace_transfer(struct engine_opencl *o, enum opencl_transfer kind, cl_event event)
 {
     uint64_t start, end;
