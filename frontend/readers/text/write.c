@@ -47,14 +47,6 @@ bool text_write_graph(const struct graph *g, const struct text_options *o, FILE 
 
 /* ---- weights ---- */
 
-/** Returns whether there is anything to put next to the graph's file. */
-static bool text_has_weights(const struct graph *g, const struct text_options *o)
-{
-    struct print_options options = text_print_options(o);
-
-    return print_has_weights(g, &options);
-}
-
 /** Says which constants go into a file of weights, with the key that the graph's file has for each. */
 struct weights_list {
     struct print_options options;
@@ -73,13 +65,8 @@ static bool is_listed(const struct weights_list *l, const struct value *v)
     return print_in_weights(v, &l->options) && print_has_name(&l->names, v);
 }
 
-static void write_shape(FILE *out, const struct tensor_type *t)
-{
-    for (uint32_t i = 0; i < t->rank; i++)
-        fprintf(out, "%s%u", i ? ", " : "", t->dims[i]);
-}
-
-bool text_write_manifest(const struct graph *g, const struct text_options *o, FILE *out)
+/** Writes NAME.manifest.json, which NAME.weights needs. */
+static bool write_manifest(const struct graph *g, const struct text_options *o, FILE *out)
 {
     struct weights_list l;
     bool ok = list_open(&l, g, o);
@@ -92,9 +79,9 @@ bool text_write_manifest(const struct graph *g, const struct text_options *o, FI
             continue;
         fprintf(out, "%s    ", separator);
         json_write_string(out, l.names.by_index[v->index].text, l.names.by_index[v->index].length);
-        fprintf(out, ": {\"dataType\": \"%s\", \"shape\": [", dtype_name(v->type.type));
-        write_shape(out, &v->type);
-        fprintf(out, "], \"byteOffset\": %llu, \"byteLength\": %llu, \"layout\": \"row-major\"}", (unsigned long long)at,
+        fputs(": {", out);
+        json_write_type(out, &v->type);
+        fprintf(out, ", \"byteOffset\": %llu, \"byteLength\": %llu, \"layout\": \"row-major\"}", (unsigned long long)at,
                 (unsigned long long)type_bytes(&v->type));
         at += (uint64_t)type_bytes(&v->type);
         separator = ",\n";
@@ -104,7 +91,8 @@ bool text_write_manifest(const struct graph *g, const struct text_options *o, FI
     return ok && !ferror(out);
 }
 
-bool text_write_weights(const struct graph *g, const struct text_options *o, FILE *out)
+/** Writes NAME.weights or NAME.safetensors. */
+static bool write_weights(const struct graph *g, const struct text_options *o, FILE *out)
 {
     struct weights_list l;
     bool ok = list_open(&l, g, o);
@@ -157,17 +145,17 @@ static bool commit_part(struct part *p, struct error *e)
 
 bool text_write_files(const struct graph *g, const struct text_options *o, const char *path, struct error *e)
 {
-    bool has = text_has_weights(g, o), container = o->weights == TEXT_WEIGHTS_CONTAINER, ok = true;
+    const struct print_options options = text_print_options(o);
+    bool has = print_has_weights(g, &options), container = o->weights == TEXT_WEIGHTS_CONTAINER, ok = true;
     struct part parts[FILES] = {{strdup(path), NULL, text_write_graph}};
     size_t count = 1;
 
     if (text_has_loops(g))
         ok = file_error(e, "%s", TEXT_NO_LOOPS);
     if (has)
-        parts[count++] =
-            (struct part){path_with_ending(path, container ? ".weights" : ".safetensors"), NULL, text_write_weights};
+        parts[count++] = (struct part){path_with_ending(path, container ? ".weights" : ".safetensors"), NULL, write_weights};
     if (has && container)
-        parts[count++] = (struct part){path_with_ending(path, ".manifest.json"), NULL, text_write_manifest};
+        parts[count++] = (struct part){path_with_ending(path, ".manifest.json"), NULL, write_manifest};
     for (size_t i = 1; ok && i < count; i++)
         if (parts[i].path && !strcmp(parts[i].path, path))
             ok = file_error(e, "%s is the name of the file for its weights", PATH_SHOWN(path));

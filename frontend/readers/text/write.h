@@ -39,13 +39,8 @@ bool text_has_loops(const struct graph *g);
  * after an error in *e. */
 bool text_widen_constants(struct graph *g, struct error *e);
 
-/* These write the files one by one.  They return false if the stream has an error, or if memory ran out. */
-/** Writes the graph's file. */
+/** Writes the graph's file alone.  Returns false if the stream has an error, or if memory ran out. */
 bool text_write_graph(const struct graph *g, const struct text_options *options, FILE *out);
-/** Writes NAME.weights or NAME.safetensors. */
-bool text_write_weights(const struct graph *g, const struct text_options *options, FILE *out);
-/** Writes NAME.manifest.json, which NAME.weights needs. */
-bool text_write_manifest(const struct graph *g, const struct text_options *options, FILE *out);
 
 /**
  * Writes all of them: path is that of the graph's file, the others are next to it.  They are written under other names first,
@@ -61,5 +56,7 @@ struct graph *model_take_graph(const struct model *model, struct error *e);
 
 /** Writes text as a JSON string.  Bytes that are not UTF-8 become \xHH, which our reader accepts. */
 void json_write_string(FILE *out, const char *text, size_t length);
+/** Writes the members dataType and shape. */
+void json_write_type(FILE *out, const struct tensor_type *t);
 /** Writes the graph's file as JSON.  Returns false if the stream has an error, or if memory ran out. */
 bool json_write_graph(const struct graph *g, const struct print_options *options, FILE *out);

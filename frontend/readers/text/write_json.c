@@ -20,7 +20,7 @@ static void write_name(FILE *out, const struct print_names *names, const struct 
     json_write_string(out, name.text, name.length);
 }
 
-static void write_type(FILE *out, const struct tensor_type *t)
+void json_write_type(FILE *out, const struct tensor_type *t)
 {
     fprintf(out, "\"dataType\": \"%s\", \"shape\": [", dtype_name(t->type));
     for (uint32_t i = 0; i < t->rank; i++)
@@ -110,7 +110,7 @@ bool json_write_graph(const struct graph *g, const struct print_options *options
         fputs(i ? ",\n    " : "\n    ", out);
         write_name(out, &names, g->inputs[i]);
         fputs(": {", out);
-        write_type(out, &g->inputs[i]->type);
+        json_write_type(out, &g->inputs[i]->type);
         fputc('}', out);
     }
     fputs("\n  },\n  \"consts\": {", out);
@@ -120,7 +120,7 @@ bool json_write_graph(const struct graph *g, const struct print_options *options
         fputs(separator, out);
         write_name(out, &names, v);
         fputs(": {", out);
-        write_type(out, &v->type);
+        json_write_type(out, &v->type);
         write_data(out, &names, v, options);
         fputc('}', out);
         separator = ",\n    ";
