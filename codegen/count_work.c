@@ -40,11 +40,6 @@ static double points_of(const struct kernel *k, uint64_t vars)
     return n;
 }
 
-static bool is_source(const struct kexpr *x)
-{
-    return x->op == K_CONST || x->op == K_LOAD || x->op == K_INDEX;
-}
-
 static bool count_points(struct counting *c)
 {
     const struct kernel *k = c->k;
@@ -61,7 +56,7 @@ static bool count_points(struct counting *c)
 
         if (x->op == K_REDUCE || x->op == K_SCAN)
             vars |= reduced;
-        c->points[i] = is_source(x) ? 0 : points_of(k, vars);
+        c->points[i] = x->op == K_CONST || x->op == K_LOAD || x->op == K_INDEX ? 0 : points_of(k, vars);
     }
     c->work->accesses += by_schedule.accesses;
     return true;
@@ -79,11 +74,6 @@ struct counted_function {
     uint32_t slots; /* vectors of `from` and `to` in use */
 };
 
-static T vector_of(const struct counted_function *f, enum ktype type)
-{
-    return type_lanes(type_of(type), f->lanes);
-}
-
 static V slot_of(struct counted_function *f, V base)
 {
     return op_address(&f->m, type_i8, base, const_int(&f->m, 64, (int64_t)f->slots++ * 512)); /* 64 x 64 bits */
@@ -92,7 +82,7 @@ static V slot_of(struct counted_function *f, V base)
 /* Returns a value from elsewhere.  Conditions are stored as one bit a lane. */
 static V take(struct counted_function *f, enum ktype type)
 {
-    return op_load(&f->m, vector_of(f, type), slot_of(f, f->from), NULL, 1);
+    return op_load(&f->m, type_lanes(type_of(type), f->lanes), slot_of(f, f->from), NULL, 1);
 }
 
 static void give(struct counted_function *f, V value)

@@ -59,11 +59,6 @@ bool accumulator_takes_copy(const struct emitter *e, const struct context *cx, u
     return part_of(e, cx, id) != PART_SCALAR || cx->copy == 0;
 }
 
-static T part_type(const struct emitter *e, T element, uint32_t part)
-{
-    return type_lanes(element, part == PART_SCALAR ? 1 : e->s->lanes);
-}
-
 /* Returns whether an accumulator is a double: so are running sums, whose error would grow with their length, and products,
  * which could leave float32's range on the way. */
 static bool is_in_double(const struct emitter *e, const struct kexpr *x)
@@ -90,7 +85,7 @@ T accumulator_type(const struct emitter *e, uint32_t id)
 static V slot(struct emitter *e, V slots[PARTS], uint32_t part, T element)
 {
     if (!slots[part])
-        slots[part] = loop_slot(e->m.b, part_type(e, element, part));
+        slots[part] = loop_slot(e->m.b, type_lanes(element, part == PART_SCALAR ? 1 : e->s->lanes));
     frame_here(&e->frame);
     return slots[part];
 }

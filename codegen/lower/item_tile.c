@@ -107,16 +107,11 @@ static V new_sum(struct item_tile *t)
     return slot;
 }
 
-static bool adds_scaled(const struct item_tile *t)
-{
-    return t->scaled < 2 && t->scales_blocks;
-}
-
 void item_tile_begin(struct item_tile *t, bool rest)
 {
     for (uint32_t i = 0; i < t->count; i++)
-        t->sums[i] = (struct item_sum){new_sum(t), adds_scaled(t) ? new_sum(t) : NULL, t->totals ? new_sum(t) : NULL,
-                                       t->totals && rest ? new_sum(t) : NULL};
+        t->sums[i] = (struct item_sum){new_sum(t), t->scaled < 2 && t->scales_blocks ? new_sum(t) : NULL,
+                                       t->totals ? new_sum(t) : NULL, t->totals && rest ? new_sum(t) : NULL};
 }
 
 void item_tile_multiply(struct item_tile *t)

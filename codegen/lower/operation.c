@@ -19,11 +19,6 @@ static V to_bits(const struct build *m, enum kop op, V f)
     return op_trunc(m, emit_expansion(m, op, &f), type_like(type_i16, f));
 }
 
-static V half_to_float(const struct build *m, V h)
-{
-    return m->isa->f16 ? op_convert(m, LOOP_FROM_F16, h, type_like(type_f32, h)) : from_bits(m, K_FROM_F16, h);
-}
-
 static V float_to_half(const struct build *m, V f)
 {
     return m->isa->f16 ? op_convert(m, LOOP_TO_F16, f, type_like(type_i16, f)) : to_bits(m, K_TO_F16, f);
@@ -39,7 +34,7 @@ static V float_to_bfloat(const struct build *m, V f)
 V widen_float(const struct build *m, V x, dtype type)
 {
     if (type == WNNOperandDataType_Float16)
-        return half_to_float(m, x);
+        return m->isa->f16 ? op_convert(m, LOOP_FROM_F16, x, type_like(type_f32, x)) : from_bits(m, K_FROM_F16, x);
     return type == DTYPE_BFLOAT16 ? from_bits(m, K_FROM_BF16, x) : x;
 }
 

@@ -24,12 +24,6 @@ static struct loop_bytes add_buffer(struct recurrent_loop *l, int64_t bytes)
     return (struct loop_bytes){.kind = LOOP_BUFFER, .buffer = l->buffer_count++, .bytes = bytes};
 }
 
-/** Returns the bytes of a result, or a buffer's if nothing reads it. */
-static struct loop_bytes result_or_buffer(struct recurrent_loop *l, const struct value *result, int64_t bytes)
-{
-    return value_use_count(result) ? bytes_of_value(result, bytes) : add_buffer(l, bytes);
-}
-
 /** Returns slices of a value, of which iteration 0 has the first one, or the last one if the direction is backward. */
 static struct loop_operand slices(const struct value *v, int64_t bytes, uint32_t iterations, bool backward)
 {
@@ -49,7 +43,8 @@ static void place_carried(struct recurrent_loop *l, const struct node *n, const 
     struct loop_graph *lg = &l->step[0];
     const int64_t bytes = type_bytes(&n->results[i]->type);
     const struct loop_bytes first = bytes_of_value(n->inputs[i].value, bytes);
-    const struct loop_bytes after = result_or_buffer(l, n->results[i], bytes);
+    const struct loop_bytes after = /* in a buffer if nothing reads it */
+        value_use_count(n->results[i]) ? bytes_of_value(n->results[i], bytes) : add_buffer(l, bytes);
     struct loop_bytes before = after;
 
     if (i + 1 == body->stop) {

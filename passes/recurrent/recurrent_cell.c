@@ -71,11 +71,6 @@ static struct value *mul(struct recurrent_builder *b, struct value *x, struct va
     return op2(b, OP_MUL, x, y);
 }
 
-static struct value *add_optional(struct recurrent_builder *b, struct value *x, struct value *y)
-{
-    return y ? add(b, x, y) : x;
-}
-
 /**
  * Applies an activation.  In cells, whose results are to be right to the last digit, sigmoid and tanh are float64's; in gru and
  * lstm these would be a good part of the time, and are float32's.
@@ -229,7 +224,8 @@ static void gru_cell(struct recurrent_builder *b, const struct recurrent_operand
     z = activate(b, 0, gate_sum(b, o, z_place, from_state));
     reset = activate(b, 0, gate_sum(b, o, r_place, from_state));
     if (r->reset_after)
-        from_state[n_place] = mul(b, reset, add_optional(b, from_state[n_place], o->recurrent_bias));
+        from_state[n_place] =
+            mul(b, reset, o->recurrent_bias ? add(b, from_state[n_place], o->recurrent_bias) : from_state[n_place]);
     else
         matmuls(b, o, n_place, 1, mul(b, reset, o->hidden), from_state);
     n = activate(b, 1, gate_sum(b, o, n_place, from_state));

@@ -289,12 +289,6 @@ static bool make_step(struct loop_maker *m, uint32_t d)
 
 /* ---- the whole ---- */
 
-/** Returns the output channels of a block of weights, or 0 to let the library multiply. */
-static uint32_t choose_block(const struct recurrent *r, const struct target *t)
-{
-    return r->batch > target_facts(t)->contraction.recurrent_rows ? 0 : (uint32_t)schedule_recurrent_panel(t, r->hidden);
-}
-
 static bool make_loop(struct loop_maker *m)
 {
     const struct recurrent *r = &m->r;
@@ -334,7 +328,8 @@ bool recurrent_loop_create(const struct node *n, const struct target *t, struct 
 
     memset(l, 0, sizeof *l);
     recurrent_describe(n, &m.r);
-    m.block_width = choose_block(&m.r, t);
+    m.block_width = /* 0 lets the library multiply */
+        m.r.batch > target_facts(t)->contraction.recurrent_rows ? 0 : (uint32_t)schedule_recurrent_panel(t, m.r.hidden);
     if (make_loop(&m))
         return true;
     recurrent_loop_free(l);

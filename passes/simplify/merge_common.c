@@ -66,11 +66,6 @@ static uint64_t hash_node(const struct node *n)
     return n->result_count ? hash_type(h, &n->results[0]->type) : h;
 }
 
-static uint64_t hash_constant(const struct value *v)
-{
-    return hash_mix(hash_type(1, &v->type), constant_hash(v->constant));
-}
-
 /* ---- equality ---- */
 
 static bool same_inputs(const struct node *a, const struct node *b)
@@ -117,7 +112,7 @@ static bool merge_constants(struct graph *g)
             error_out_of_memory(&g->error);
             break;
         }
-        uint64_t hash = hash_constant(v);
+        uint64_t hash = hash_mix(hash_type(1, &v->type), constant_hash(v->constant));
         while ((e = table_next(&t, hash, e))->item && !same_constant(e->item, v))
             ;
         changed |= e->item != NULL;

@@ -102,11 +102,6 @@ static void resolve_views(struct assigner *p)
 
 /* ---- 2. blocks ---- */
 
-static bool owner_in_arena(const struct assigner *p, const struct value *owner)
-{
-    return owner->kind == VALUE_RESULT && p->values[owner->index].output == NONE;
-}
-
 static bool collect(struct assigner *p)
 {
     struct cluster_nodes *clusters = arena_array(&p->arena, p->g->cluster_count, sizeof *clusters);
@@ -256,7 +251,7 @@ static bool make_blocks(struct assigner *p)
             continue;
         for (uint32_t i = 0; i < p->clusters[c->index].output_count; i++) {
             const struct value *output = p->clusters[c->index].outputs[i], *owner = owner_of(p, output, NULL);
-            if (owner_in_arena(p, owner) && p->values[owner->index].block == NONE)
+            if (owner->kind == VALUE_RESULT && p->values[owner->index].output == NONE && p->values[owner->index].block == NONE)
                 give_block(p, c, owner, output);
         }
     }

@@ -18,11 +18,6 @@
 
 /* ---- the table ---- */
 
-static struct future *future_find(WNNContext context, uint64_t id)
-{
-    return (struct future *)table_next(&context->futures, id, NULL)->item;
-}
-
 struct future *future_create(WNNContext context, enum future_kind kind, WNNCallbackMode mode, bool synchronous)
 {
     struct future *f = calloc(1, sizeof *f);
@@ -371,7 +366,7 @@ static struct wait_look wait_look(WNNContext context, size_t count, WNNFuture co
     struct wait_look look = {false, timeline_is_current(context->timeline)};
 
     for (size_t i = 0; i < count; i++) {
-        struct future *f = future_find(context, futures[i].id);
+        struct future *f = (struct future *)table_next(&context->futures, futures[i].id, NULL)->item;
 
         if (!f) {
             look.completed = true;

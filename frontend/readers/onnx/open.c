@@ -130,11 +130,6 @@ const int64_t *onnx_sizes(struct onnx_node *n, size_t i, size_t *count)
 
 /* ---- operands ---- */
 
-static WNNOperand number_operand(struct onnx_node *n, size_t rank, int64_t number)
-{
-    return onnx_constant_operand(n, WNNOperandDataType_Int64, rank, (uint32_t[]){1}, &number);
-}
-
 /* Returns a size as int64 [1]. */
 static WNNOperand size_operand(struct onnx_node *n, int64_t size)
 {
@@ -143,7 +138,8 @@ static WNNOperand size_operand(struct onnx_node *n, int64_t size)
     WNNOperand x;
 
     if (!open)
-        return n->refused ? onnx_error_operand(n) : number_operand(n, 1, size);
+        return n->refused ? onnx_error_operand(n)
+                          : onnx_constant_operand(n, WNNOperandDataType_Int64, 1, (uint32_t[]){1}, &size);
     if (open->operand)
         return open->operand;
     x = open->is_element ? open->origin : wnnGraphBuilderShape(n->builder, open->origin, n->options);
