@@ -132,7 +132,7 @@ void operand_set_prefetch(struct emitter *e, const struct context *cx, V row, st
         at = at ? op_mul(m, at, count) : NULL;
         at = at ? op_add(m, at, e->frame.var_value[i]) : e->frame.var_value[i];
     }
-    for (uint32_t r = 0; r < k->reduced_count; r++) {
+    for (uint32_t r = 0; r < k->reduced_count - tile_word_vars(e->s); r++) {
         V count = number_value(e, e->info.var_number[k->parallel_count + r]);
         frame_at(&e->frame, LEVEL_ENTRY);
         steps = op_mul(m, steps, count);
@@ -156,12 +156,12 @@ void operand_set_prefetch(struct emitter *e, const struct context *cx, V row, st
 static V prefetch_of_loops(struct emitter *e, const struct context *cx)
 {
     const struct build *m = &e->m;
-    const uint32_t first = e->k->parallel_count, last = first + e->k->reduced_count - 1;
+    const uint32_t first = e->k->parallel_count, words = tile_word_vars(e->s), last = first + e->k->reduced_count - 1 - words;
     V index = NULL;
 
     for (uint32_t r = first; r < last; r++) {
         V size = number_value(e, e->info.var_number[r + 1]);
-        frame_at(&e->frame, e->info.inner_level - 1);
+        frame_at(&e->frame, e->info.inner_level - 1 - words);
         index = index ? op_add(m, index, e->frame.var_value[r]) : e->frame.var_value[r];
         index = op_mul(m, index, size);
     }
@@ -203,7 +203,8 @@ void operand_prefetch(struct emitter *e, const struct context *cx)
         prefetch_ahead(e, cx);
     if (!cx->tile->prefetch)
         return;
-    V from = prefetch_of_loops(e, cx), i = e->frame.var_value[e->k->parallel_count + e->k->reduced_count - 1];
+    const uint32_t last = e->k->parallel_count + e->k->reduced_count - 1 - tile_word_vars(e->s);
+    V from = prefetch_of_loops(e, cx), i = e->frame.var_value[last];
     frame_here(&e->frame);
     /* With many rows the same line is requested several times in a row, which is cheaper than counting. */
     V offset = op_mul(m, i, cx->tile->prefetch_step);
