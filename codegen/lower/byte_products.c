@@ -22,6 +22,7 @@ struct byte_form {
     uint32_t lanes;
     bool both_signed; /* the first operand is signed, too */
     bool pairs_fit;   /* two products and the two of the other word fit 16 bits */
+    bool wide;        /* words are two numbers of 16 bits */
     bool narrow;      /* sums have twice as many lanes of 16 bits, in vectors of the same size */
 };
 
@@ -35,21 +36,6 @@ enum { BYTES = 4, PAIRS = 2 };
 static bool adds_pairs(const struct byte_form *f)
 {
     return f->by == BYTES_MIXED_PAIRS || f->by == BYTES_SIGNED_PAIRS;
-}
-
-/* Returns how words of so many lanes are multiplied on the machine.  pairs_fit and narrow are what the numbers allow, and
- * count where products are added up by twos. */
-static struct byte_form byte_form_of(const struct build *m, uint32_t lanes, bool both_signed, bool pairs_fit, bool narrow)
-{
-    const enum byte_arithmetic by = m->isa->byte_products;
-    const bool arm = by == BYTES_SIGNED || by == BYTES_SIGNED_PAIRS;
-    struct byte_form f = {.by = by, .lanes = lanes, .both_signed = both_signed};
-
-    if (arm ? lanes != 4 : lanes != 4 && lanes != 8 && lanes != 16)
-        f.by = BYTES_NONE;
-    f.pairs_fit = pairs_fit && adds_pairs(&f);
-    f.narrow = narrow && f.pairs_fit;
-    return f;
 }
 
 static V as_lanes(const struct build *m, const struct byte_form *f, V x, uint32_t bits)
@@ -106,7 +92,7 @@ static V half_words(const struct build *m, const struct byte_form *f, V words, u
 
 static uint32_t part_count(const struct byte_form *f)
 {
-    return f->by == BYTES_SIGNED_PAIRS || (f->by == BYTES_MIXED_PAIRS && !f->pairs_fit) ? BYTE_PARTS : 1;
+    return f->by == BYTES_SIGNED_PAIRS || (f->by == BYTES_MIXED_PAIRS && !f->pairs_fit && !f->wide) ? BYTE_PARTS : 1;
 }
 
 /* Emits what makes words of a vector of 32-bit lanes ready to be multiplied. */
@@ -121,10 +107,11 @@ static struct byte_words byte_words_of(const struct build *m, const struct byte_
 
 /* ---- sums ---- */
 
-static V byte_of(const struct build *m, V words, uint32_t i, bool is_signed)
+/* Returns number i of a word's, which fill it. */
+static V byte_of(const struct build *m, V words, uint32_t i, uint32_t count, bool is_signed)
 {
-    const uint32_t lanes = lanes_of(words);
-    V left = splat(m, const_int(m, 32, 8 * (BYTES - 1 - i)), lanes), right = splat(m, const_int(m, 32, 8 * (BYTES - 1)), lanes);
+    const uint32_t lanes = lanes_of(words), bits = 32 / count;
+    V left = splat(m, const_int(m, 32, bits * (count - 1 - i)), lanes), right = splat(m, const_int(m, 32, 32 - bits), lanes);
     V high = op_shl(m, words, left);
 
     return is_signed ? op_ashr(m, high, right) : op_lshr(m, high, right);
@@ -134,8 +121,8 @@ static V add_products(const struct build *m, const struct byte_form *f, V sum, V
 {
     if (f->by == BYTES_MIXED || f->by == BYTES_SIGNED)
         return op3(m, f->by == BYTES_MIXED ? LOOP_DOT_U8_S8 : LOOP_DOT_S8, sum, a, b);
-    for (uint32_t i = 0; i < BYTES; i++)
-        sum = op_add(m, sum, op_mul(m, byte_of(m, a, i, f->both_signed), byte_of(m, b, i, true)));
+    for (uint32_t i = 0, count = f->wide ? PAIRS : BYTES; i < count; i++)
+        sum = op_add(m, sum, op_mul(m, byte_of(m, a, i, count, f->both_signed), byte_of(m, b, i, count, true)));
     return sum;
 }
 
@@ -158,8 +145,8 @@ static V pairs_of(const struct build *m, const struct byte_form *f, const struct
 static V add_parts(const struct build *m, const struct byte_form *f, V sum, const struct byte_words *a,
                    const struct byte_words *b)
 {
-    for (uint32_t i = 0; i < BYTE_PARTS; i++) {
-        V pairs = f->by == BYTES_MIXED_PAIRS ? madd_words(m, f, a->part[i], b->part[i])
+    for (uint32_t i = 0; i < part_count(f); i++) {
+        V pairs = f->by == BYTES_MIXED_PAIRS ? madd_words(m, f, as_lanes(m, f, a->part[i], 16), as_lanes(m, f, b->part[i], 16))
                                              : add_neighbours(m, f, op_mul(m, a->part[i], b->part[i]));
         sum = op_add(m, sum, pairs);
     }
@@ -205,8 +192,15 @@ enum {
 static struct byte_form form_of(const struct emitter *e, const struct context *cx)
 {
     const struct byte_products *p = &e->s->tile.blocks.bytes;
+    const enum byte_arithmetic by = e->m.isa->byte_products;
+    const bool arm = by == BYTES_SIGNED || by == BYTES_SIGNED_PAIRS, has = !p->wide || by == BYTES_MIXED_PAIRS;
+    struct byte_form f = {.by = by, .lanes = cx->lanes, .both_signed = p->both_signed, .wide = p->wide};
 
-    return byte_form_of(&e->m, cx->lanes, p->both_signed, !p->whole, p->narrow);
+    if (!has || (arm ? f.lanes != 4 : f.lanes != 4 && f.lanes != 8 && f.lanes != 16))
+        f.by = BYTES_NONE;
+    f.pairs_fit = !p->whole && adds_pairs(&f);
+    f.narrow = p->narrow && f.pairs_fit;
+    return f;
 }
 
 /* The loops over the steps of a word are not emitted: their variables are 0. */
@@ -280,8 +274,17 @@ static void load_b(struct emitter *e, const struct context *cx, const struct byt
     const struct byte_products *p = &e->s->tile.blocks.bytes;
     const struct context of = context_of_copy(cx, vector);
     const struct build *m = &e->m;
-    V words = p->whole ? emit_load_words(e, &of, p->words) : expr_value_lanes(e, &of, p->words, cx->lanes);
+    const T type = type_lanes(p->wide ? type_i16 : type_i32, cx->lanes);
+    struct context first = context_of_copy(cx, 0); /* from whose first lane on words follow each other */
 
+    first.lanes = 1;
+    const int64_t at = (int64_t)(vector * cx->lanes * (p->wide ? PAIRS : BYTES));
+    V words = p->whole ? emit_load_word(e, &first, p->words, at, type, of.mask) : expr_value_lanes(e, &of, p->words, cx->lanes);
+
+    if (p->wide) {
+        words = op_bitcast(m, words, type_lanes(type_i8, PAIRS * cx->lanes));
+        words = as_lanes(m, f, op_sext(m, words, type_lanes(type_i16, PAIRS * cx->lanes)), 32);
+    }
     if (is_flipped(p)) /* more 128 the bytes are unsigned */
         words = op_xor(m, words, splat(m, const_int(m, 32, SIGNS), cx->lanes));
     for (uint32_t h = 0; h < byte_products_parts(p); h++)
@@ -296,7 +299,7 @@ static void load_a(struct emitter *e, const struct context *cx, const struct byt
     const struct build *m = &e->m;
 
     for (uint32_t h = 0; h < byte_products_parts(p); h++) {
-        V bytes = emit_load_word(e, &of, p->a, (int64_t)h * BYTES);
+        V bytes = emit_load_word(e, &of, p->a, (int64_t)h * BYTES, type_i32, NULL);
         bytes = splat(m, bytes, cx->lanes);
         if (f->by == BYTES_MIXED_PAIRS) /* one load fills a vector, which takes longer of a register */
             bytes = op_fence(m, bytes);

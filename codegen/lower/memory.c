@@ -254,7 +254,7 @@ V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
     return value;
 }
 
-V emit_load_word(struct emitter *e, const struct context *cx, uint32_t expr, int64_t bytes)
+V emit_load_word(struct emitter *e, const struct context *cx, uint32_t expr, int64_t bytes, T type, V mask)
 {
     const struct kexpr *x = &e->k->exprs[expr];
     const struct build *m = &e->m;
@@ -269,25 +269,9 @@ V emit_load_word(struct emitter *e, const struct context *cx, uint32_t expr, int
         address = op_address(&e->m, element, tensor, p.base);
     }
     frame_at(&e->frame, e->info.expr_level[expr]);
-    V word = op_load(m, type_i32, op_address(&e->m, type_i8, address, const_index(m, bytes)), NULL, 1);
+    V word = op_load(m, type, op_address(&e->m, type_i8, address, const_index(m, bytes)), mask, 1);
     m->b->at = here;
     return word;
-}
-
-V emit_load_words(struct emitter *e, const struct context *cx, uint32_t expr)
-{
-    const struct kexpr *x = &e->k->exprs[expr];
-    const struct build *m = &e->m;
-    struct context first = *cx; /* the first lane's bytes, from where on words follow each other */
-
-    first.lanes = 1;
-    V tensor = tensor_pointer(e, x->tensor);
-    struct form_value p = form_evaluate(e, &first, e->info.expr_form[expr]);
-    struct loop_place *here = frame_at(&e->frame, e->info.expr_level[expr]);
-    V address = op_address(&e->m, storage_type(e->k->tensors[x->tensor].type), tensor, p.base);
-    V words = op_load(m, type_lanes(type_i32, cx->lanes), address, cx->mask, 1);
-    m->b->at = here;
-    return words;
 }
 
 /* ---- stores ---- */

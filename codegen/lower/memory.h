@@ -8,12 +8,9 @@
 
 /** Returns the value of a K_LOAD. */
 V emit_load(struct emitter *e, const struct context *cx, uint32_t expr);
-/** Returns the word of 32 bits that begins `bytes` bytes after the element that a K_LOAD without guards reads, which is the
- * same for all lanes. */
-V emit_load_word(struct emitter *e, const struct context *cx, uint32_t expr, int64_t bytes);
-/** Returns a vector of the words of four bytes each that an expression loads, a word for each lane (tile_loads_words), at the
- * innermost level. */
-V emit_load_words(struct emitter *e, const struct context *cx, uint32_t expr);
+/** Returns the word, or the vector of words, of a type that begins `bytes` bytes after the element that a K_LOAD without guards
+ * reads in the first lane. */
+V emit_load_word(struct emitter *e, const struct context *cx, uint32_t expr, int64_t bytes, T type, V mask);
 /** Emits a store of the value. */
 void emit_store(struct emitter *e, const struct context *cx, uint32_t store, V value);
 /** Returns the value of a row buffer, of a type, in the current iteration over the REDUCED variables. */

@@ -45,7 +45,7 @@ bool value_is_packed_late(const struct value *v)
     const struct tensor_type *t = &v->type;
 
     return v->producer && v->producer->op == OP_TRANSPOSE && t->type == WNNOperandDataType_Int8 && t->rank > 3 &&
-           t->dims[t->rank - 1] == sizeof(int32_t) && v->uses && v->uses->node->op == OP_CAST;
+           t->dims[t->rank - 1] % 2 == 0 && t->dims[t->rank - 1] <= sizeof(int32_t) && v->uses && v->uses->node->op == OP_CAST;
 }
 
 /* Returns whether all inputs of n from the second on are constants, perhaps transposed, or absent. */
@@ -134,7 +134,7 @@ bool value_is_rounded(const struct value *v)
 
         switch (n->op) {
         case OP_CAST:
-            return n->results[0]->type.type == WNNOperandDataType_Float32 && dtype_size(in->type.type) == 1 && !is_constant(in);
+            return n->results[0]->type.type == WNNOperandDataType_Float32 && dtype_size(in->type.type) <= 2 && !is_constant(in);
         case OP_MUL: {
             const struct tensor_type *scale = &n->inputs[1].value->type;
             if (!scale->rank || scale->rank != v->type.rank || scale->dims[scale->rank - 1] != 1)

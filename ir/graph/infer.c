@@ -113,7 +113,8 @@ static bool check_data_types(struct call *c)
             if (t != c->inputs[as]->type.type)
                 return call_error(c, "%s has data type %s, %s has %s", slot_name(c, i, name, sizeof name), dtype_name(t),
                                   slot_name(c, as, other, sizeof other), dtype_name(c->inputs[as]->type.type));
-        } else if (!(allowed >> t & 1) && !(allowed == DT_ANY && (t == DTYPE_BFLOAT16 || t == DTYPE_FLOAT64)) &&
+        } else if (!(allowed >> t & 1) &&
+                   !(allowed == DT_ANY && (t == DTYPE_BFLOAT16 || t == DTYPE_FLOAT64 || t == DTYPE_INT16)) &&
                    !(op_draft_types(c->op, op_operand(c->op, i)) >> t & 1) && !(c->op == OP_CAST && dtype_packed_bits(t)) &&
                    !(op_infos[c->op].flags & OPF_FLOAT64 && t == DTYPE_FLOAT64)) {
             return call_error(c, "%s has data type %s, allowed are %s", slot_name(c, i, name, sizeof name), dtype_name(t),

@@ -36,7 +36,7 @@ bool infer_cast(struct call *c)
 {
     dtype to = c->args.cast.dataType;
 
-    if (!dtype_is_port(to) && to != DTYPE_FLOAT64)
+    if (!dtype_is_port(to) && to != DTYPE_FLOAT64 && to != DTYPE_INT16)
         return call_error(c, "dataType %u is not an operand data type", (unsigned)to);
     if (!infer_result_like(c, 0))
         return false;

@@ -89,6 +89,7 @@ void interpret_load(dtype type, const void *data, int64_t stride, int64_t count,
         LOAD(WNNOperandDataType_Int64, i, int64_t, x)
         LOAD(WNNOperandDataType_Uint64, i, uint64_t, (int64_t)x)
         LOAD(WNNOperandDataType_Int8, i, int8_t, x)
+        LOAD(DTYPE_INT16, i, int16_t, x)
         LOAD(WNNOperandDataType_Uint8, i, uint8_t, x)
     default:
         assert(!"type");
@@ -115,6 +116,7 @@ void interpret_store(dtype type, const union lane *in, int64_t count, void *data
         STORE(WNNOperandDataType_Int64, uint64_t, in[k].i)
         STORE(WNNOperandDataType_Uint64, uint64_t, in[k].i)
         STORE(WNNOperandDataType_Int8, uint8_t, (uint64_t)in[k].i)
+        STORE(DTYPE_INT16, uint16_t, (uint64_t)in[k].i)
         STORE(WNNOperandDataType_Uint8, uint8_t, (uint64_t)in[k].i)
     default:
         assert(!"type");

@@ -88,7 +88,8 @@ enum ktype ktype_of(dtype t)
                                              [DTYPE_FLOAT64] = KT_F64,
                                              [DTYPE_UINT4] = KT_U32,
                                              [DTYPE_UINT2] = KT_U32,
-                                             [DTYPE_UINT1] = KT_U32};
+                                             [DTYPE_UINT1] = KT_U32,
+                                             [DTYPE_INT16] = KT_I16};
 
     assert((unsigned)t < DTYPE_END && types[t]);
     return (enum ktype)types[t];
@@ -96,8 +97,8 @@ enum ktype ktype_of(dtype t)
 
 size_t ktype_size(enum ktype t)
 {
-    static const uint8_t sizes[KT_COUNT] = {[KT_BOOL] = 1, [KT_F32] = 4, [KT_F64] = 8, [KT_I8] = 1, [KT_U8] = 1,
-                                            [KT_I32] = 4,  [KT_U32] = 4, [KT_I64] = 8, [KT_U64] = 8};
+    static const uint8_t sizes[KT_COUNT] = {[KT_BOOL] = 1, [KT_F32] = 4, [KT_F64] = 8, [KT_I8] = 1,  [KT_U8] = 1,
+                                            [KT_I16] = 2,  [KT_I32] = 4, [KT_U32] = 4, [KT_I64] = 8, [KT_U64] = 8};
 
     return t < KT_COUNT ? sizes[t] : 0;
 }

@@ -97,7 +97,7 @@ struct kvar {
 /* ---- expressions ---- */
 
 /** An expression's value has one of these types. */
-enum ktype { KT_BOOL, KT_F32, KT_F64, KT_I8, KT_U8, KT_I32, KT_U32, KT_I64, KT_U64, KT_COUNT };
+enum ktype { KT_BOOL, KT_F32, KT_F64, KT_I8, KT_U8, KT_I16, KT_I32, KT_U32, KT_I64, KT_U64, KT_COUNT };
 
 /**
  * These are the scalar operations.  Unless said otherwise, operands and result have the expression's type.  Floats follow
@@ -363,7 +363,7 @@ static inline bool ktype_is_float(enum ktype t)
 /** Returns whether integers of a type have a sign. */
 static inline bool ktype_is_signed(enum ktype t)
 {
-    return t == KT_I8 || t == KT_I32 || t == KT_I64;
+    return t == KT_I8 || t == KT_I16 || t == KT_I32 || t == KT_I64;
 }
 /** Returns the bytes of a value of that type. */
 size_t ktype_size(enum ktype t);

@@ -285,8 +285,8 @@ static void put_const(struct writer *w, enum ktype type, union scalar s)
         snprintf(text, size, "0x%016" PRIx64, s.u64);
     else if (type == KT_F64)
         snprintf(text, size, "%.17g", s.f64);
-    else if (type == KT_I8 || type == KT_I32 || type == KT_I64)
-        snprintf(text, size, "%" PRId64, type == KT_I8 ? s.i8 : type == KT_I32 ? s.i32 : s.i64);
+    else if (ktype_is_signed(type))
+        snprintf(text, size, "%" PRId64, kernel_scalar(K_CAST, KT_I64, type, (const union scalar[3]){s}).i64);
     else
         snprintf(text, size, "%" PRIu64, ktype_size(type) == 1 ? s.u8 : ktype_size(type) == 4 ? s.u32 : s.u64);
     put_text(w, text);

@@ -10,7 +10,7 @@
 
 const char *ktype_name(enum ktype t)
 {
-    static const char *const names[KT_COUNT] = {"bool", "f32", "f64", "i8", "u8", "i32", "u32", "i64", "u64"};
+    static const char *const names[KT_COUNT] = {"bool", "f32", "f64", "i8", "u8", "i16", "i32", "u32", "i64", "u64"};
 
     return t < KT_COUNT ? names[t] : "?";
 }
@@ -30,6 +30,8 @@ static int64_t int_get(enum ktype t, union scalar s)
     switch (ktype_size(t)) {
     case 1:
         return ktype_is_signed(t) ? s.i8 : s.u8;
+    case 2:
+        return (int16_t)s.f16;
     case 4:
         return ktype_is_signed(t) ? (int64_t)s.i32 : (int64_t)s.u32;
     default:
@@ -165,9 +167,10 @@ static float float_operate(enum kop op, float a, float b, float c)
 
 static union scalar cast(enum ktype to, enum ktype from, union scalar s)
 {
-    static const dtype integers[KT_COUNT] = {
-        [KT_I8] = WNNOperandDataType_Int8,    [KT_U8] = WNNOperandDataType_Uint8,  [KT_I32] = WNNOperandDataType_Int32,
-        [KT_U32] = WNNOperandDataType_Uint32, [KT_I64] = WNNOperandDataType_Int64, [KT_U64] = WNNOperandDataType_Uint64};
+    static const dtype integers[KT_COUNT] = {[KT_I8] = WNNOperandDataType_Int8,    [KT_U8] = WNNOperandDataType_Uint8,
+                                             [KT_I32] = WNNOperandDataType_Int32,  [KT_I16] = DTYPE_INT16,
+                                             [KT_U32] = WNNOperandDataType_Uint32, [KT_I64] = WNNOperandDataType_Int64,
+                                             [KT_U64] = WNNOperandDataType_Uint64};
     union scalar r = {.u64 = 0};
 
     if (to == from && ktype_is_float(to))

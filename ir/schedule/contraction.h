@@ -23,13 +23,14 @@ struct sum_split {
 /** Returns where to split sums so that no accumulator takes more than so many steps; the innermost variable goes in vectors. */
 struct sum_split choose_split(const struct kernel *k, uint32_t steps, uint32_t lanes);
 
-enum { BYTE_WORD = 4 /* bytes of a word, whose products one instruction adds to a sum */ };
+/* Bytes of a word, whose products one instruction adds to a sum, and those of one whose A has numbers of 16 bits. */
+enum { BYTE_WORD = 4, BYTE_WIDE_WORD = 2 };
 
 /**
  * Says that a contraction multiplies bytes: A is a_factor times bytes less a zero point, and B is b_factor times one of
  *
- *   signed bytes (whole)   The innermost REDUCED variable, of 4 values, runs over the four of a word, and neighbours along the
- *                          columns' variable are neighbouring words.
+ *   signed bytes (whole)   The innermost REDUCED variable, of 4 values (wide: 2), runs over those of a word, and neighbours
+ *                          along the columns' variable are neighbouring words.
  *   numbers of b bits      b is 4, 2 or 1.  They are unsigned, less a zero point.  The two innermost REDUCED variables, of
  *                          n = 8 / b and 4 values, run over the numbers of a word: bits b * (n j + i) of it belong to step
  *                          (i, j).
@@ -46,6 +47,7 @@ struct byte_products {
     uint32_t a_zero; /* A's zero point: the K_LOAD of a single byte; KEXPR_NONE: it is the next member */
     int32_t a_number;
     bool a_signed;               /* A's bytes are signed */
+    bool wide;                   /* A has numbers of 16 bits, bytes less their zero point, and words have two bytes */
     bool own;                    /* every column has its own A (a depthwise convolution): there are no words */
     uint32_t words;              /* the K_LOAD of B's words, or of its bytes */
     uint32_t a_factor, b_factor; /* KEXPR_NONE: 1 */

@@ -15,13 +15,22 @@ static int most_of(const struct byte_products *p)
     return (1 << p->bits) - 1;
 }
 
+/* Returns the bytes of a word along the last REDUCED variable.  Only as an operand A are there numbers of 16 bits. */
+static int64_t word_of(const struct kernel *k)
+{
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        if (k->exprs[i].op == K_LOAD && k->exprs[i].type == KT_I16)
+            return BYTE_WIDE_WORD;
+    return BYTE_WORD;
+}
+
 bool tile_loads_words(const struct kernel *k, const struct kexpr *x, uint32_t var)
 {
     const uint32_t last = k->parallel_count + k->reduced_count - 1;
 
-    return x->op == K_LOAD && x->type == KT_I8 && !x->guard_count && k->reduced_count && k->vars[last].size == BYTE_WORD &&
+    return x->op == K_LOAD && x->type == KT_I8 && !x->guard_count && k->reduced_count && k->vars[last].size == word_of(k) &&
            !k->vars[last].bounded && kaffine_coefficient(x->index, last) == 1 &&
-           kaffine_coefficient(x->index, var) == BYTE_WORD && !form_derives_from(k, &x->index, var) &&
+           kaffine_coefficient(x->index, var) == k->vars[last].size && !form_derives_from(k, &x->index, var) &&
            !form_derives_from(k, &x->index, last);
 }
 
@@ -107,7 +116,7 @@ static bool find_a(const struct kernel *k, const struct kexpr *x, uint32_t colum
 
     x = find_a_zero(k, x, p);
     const struct kexpr *load = x ? cast_from(k, x) : NULL;
-    if (!load || load->op != K_LOAD || (load->type != KT_U8 && load->type != KT_I8) || form_has(k, &load->index, column) ||
+    if (!load || load->op != K_LOAD || ktype_size(load->type) > 2 || form_has(k, &load->index, column) ||
         kaffine_coefficient(load->index, last) != 1 || form_derives_from(k, &load->index, last))
         return false;
     for (uint32_t g = 0; g < load->guard_count; g++) /* a word is inside as a whole, and then all columns read it */
@@ -116,7 +125,8 @@ static bool find_a(const struct kernel *k, const struct kexpr *x, uint32_t colum
     if (guards_depth(k, load) == k->reduced_count)
         return false;
     p->a = place_of(k, load);
-    p->a_signed = load->type == KT_I8;
+    p->a_signed = ktype_is_signed(load->type);
+    p->wide = load->type == KT_I16;
     return p->a_zero == KEXPR_NONE || k->exprs[p->a_zero].type == load->type;
 }
 
@@ -170,7 +180,7 @@ bool byte_products_find(const struct kernel *k, const struct kexpr *dot, uint32_
     struct byte_products p = {.zero = KEXPR_NONE};
 
     *out = (struct byte_products){.a = KEXPR_NONE};
-    if (!k->reduced_count || k->vars[k->parallel_count + k->reduced_count - 1].size != BYTE_WORD)
+    if (!k->reduced_count || k->vars[k->parallel_count + k->reduced_count - 1].size != word_of(k))
         return false;
     /* Words are found with the most loops over their numbers that there may be, and then it is known how many there are. */
     const uint32_t depth_most = k->reduced_count > 1 ? k->reduced_count - 2 : 0;
@@ -181,7 +191,7 @@ bool byte_products_find(const struct kernel *k, const struct kexpr *dot, uint32_
     *depth = 0;
     for (uint32_t i = 0; i < 3; i++)
         *depth = max_u32(*depth, outside[i] == KEXPR_NONE ? 0 : expr_depth(k, outside[i]));
-    if (BYTE_WORD * iterations_of(k, *depth, k->reduced_count - 1) > BYTE_SUM_STEPS)
+    if (iterations_of(k, *depth, k->reduced_count) > BYTE_SUM_STEPS)
         return false;
     *out = p;
     return true;
@@ -339,7 +349,7 @@ void bytes_choose(struct schedule *s, const struct target *target)
         return;
     }
     p->columns = sums_columns(s, p);
-    p->both_signed = multiplies_signed(target->isa.byte_products, p);
+    p->both_signed = p->wide || multiplies_signed(target->isa.byte_products, p);
     p->narrow = fits_pairs(k, target->isa.byte_products, p, depth);
     t->blocks.factor = t->blocks.unscaled = KEXPR_NONE;
     t->split = depth ? depth - 1 : KEXPR_NONE;

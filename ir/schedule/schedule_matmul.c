@@ -304,8 +304,8 @@ static bool multiplies_words(const struct schedule *s, const struct target *targ
     struct byte_products p;
     uint32_t depth;
 
-    return (by == BYTES_MIXED || by == BYTES_SIGNED) &&
-           byte_products_find(s->kernel, find_dot(s->kernel), s->vector_var, &p, &depth) && p.whole && !depth;
+    return byte_products_find(s->kernel, find_dot(s->kernel), s->vector_var, &p, &depth) && p.whole && !depth &&
+           (by == BYTES_MIXED || by == BYTES_SIGNED || p.wide);
 }
 
 static void choose_mr_nr(struct schedule *s, const struct target *target)

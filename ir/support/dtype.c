@@ -24,6 +24,7 @@ static const struct {
     [DTYPE_UINT4] = {"uint4", "u4", 1},
     [DTYPE_UINT2] = {"uint2", "u2", 1},
     [DTYPE_UINT1] = {"uint1", "u1", 1},
+    [DTYPE_INT16] = {"int16", "i16", 2},
 };
 
 size_t dtype_size(dtype t)

@@ -28,8 +28,10 @@ enum { DTYPE_COUNT = 9 }; /* including Undefined, so that arrays can be indexed 
 #define DTYPE_UINT4 ((dtype)(DTYPE_COUNT + 4))
 #define DTYPE_UINT2 ((dtype)(DTYPE_COUNT + 5))
 #define DTYPE_UINT1 ((dtype)(DTYPE_COUNT + 6))
+/** Bytes less their zero point, as processors multiply them that have no instruction for bytes; only passes make it. */
+#define DTYPE_INT16 ((dtype)(DTYPE_COUNT + 7))
 /** One more than the largest type, those that only passes make included. */
-enum { DTYPE_END = DTYPE_COUNT + 7 };
+enum { DTYPE_END = DTYPE_COUNT + 8 };
 
 /** Returns the bits of an element of a packed type, 0 of any other type. */
 static inline uint32_t dtype_packed_bits(dtype t)
@@ -88,7 +90,8 @@ static inline bool dtype_is_port(dtype t)
 /** Returns whether a data type is an integer with a sign. */
 static inline bool dtype_is_signed(dtype t)
 {
-    return t == WNNOperandDataType_Int32 || t == WNNOperandDataType_Int64 || t == WNNOperandDataType_Int8;
+    return t == WNNOperandDataType_Int32 || t == WNNOperandDataType_Int64 || t == WNNOperandDataType_Int8 ||
+           t == DTYPE_INT16;
 }
 
 /** Returns the bytes of an element; 0 for Undefined.  Elements of packed types count as one byte; type_bytes computes the

@@ -214,10 +214,10 @@ union scalar number_cast(WNNNumber n, dtype t)
 {
     static const struct {
         int64_t low, high;
-    } ranges[DTYPE_COUNT] = {
+    } ranges[DTYPE_END] = {
         [WNNOperandDataType_Int32] = {INT32_MIN, INT32_MAX}, [WNNOperandDataType_Uint32] = {0, UINT32_MAX},
         [WNNOperandDataType_Int64] = {INT64_MIN, INT64_MAX}, [WNNOperandDataType_Int8] = {INT8_MIN, INT8_MAX},
-        [WNNOperandDataType_Uint8] = {0, UINT8_MAX},
+        [WNNOperandDataType_Uint8] = {0, UINT8_MAX},         [DTYPE_INT16] = {INT16_MIN, INT16_MAX},
     };
     union scalar s = {.u64 = 0};
 
@@ -242,7 +242,7 @@ union scalar number_cast(WNNNumber n, dtype t)
         s.u64 = to_uint64(n);
         break;
     default:
-        if (dtype_is_public(t))
+        if (dtype_is_public(t) || t == DTYPE_INT16)
             s.u64 = (uint64_t)to_signed(n, ranges[t].low, ranges[t].high) & UINT64_MAX >> (64 - 8 * dtype_size(t));
     }
     return s;
@@ -272,6 +272,8 @@ double scalar_to_double(union scalar s, dtype t)
         return (double)s.u64;
     case WNNOperandDataType_Int8:
         return (double)s.i8;
+    case DTYPE_INT16:
+        return (double)(int16_t)s.f16;
     case WNNOperandDataType_Uint8:
         return (double)s.u8;
     default:

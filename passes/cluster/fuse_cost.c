@@ -104,7 +104,7 @@ double cost_operations(const struct target *t, const struct node *n)
 
 bool cost_is_high(const struct node *n)
 {
-    return op_infos[n->op].flags & (OPF_EXPENSIVE | SUMMING);
+    return op_infos[n->op].flags & (OPF_EXPENSIVE | SUMMING) || n->results[0]->type.type == DTYPE_INT16;
 }
 
 double cost_points(const struct node *n)

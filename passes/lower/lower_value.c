@@ -283,7 +283,7 @@ static uint32_t fill_bytes(struct lowering *l, uint32_t e, uint32_t count, const
     if (x->op != K_CAST || x->type != KT_F32)
         return KEXPR_NONE;
     x = &exprs[x->args[0]];
-    if (x->op != K_LOAD || (x->type != KT_I8 && x->type != KT_U8) || x->guard_count != count ||
+    if (x->op != K_LOAD || ktype_size(x->type) > 2 || x->guard_count != count ||
         !kguards_equal(count, x->guards, guards) || (zero && !is_byte_number(zero, x->type)))
         return KEXPR_NONE;
     fill.u8 = zero ? (uint8_t)(int)zero->bits.f32 : 0;

@@ -129,9 +129,7 @@ static bool has_words(const struct node *n)
 {
     const struct tensor_type *a = &n->inputs[0].value->type;
 
-    if (is_depthwise(n))
-        return true;
-    return a->dims[a->rank - 1] % BYTE_WORD == 0;
+    return is_depthwise(n) || a->dims[a->rank - 1] % BYTE_WORD == 0;
 }
 
 static uint32_t results_of(const struct node *n)
@@ -205,46 +203,37 @@ bool node_multiplies_bytes(const struct node *n, const struct target *t)
 struct value *flip_sign_bits(struct graph *g, struct node *before, struct value *v)
 {
     const bool is_signed = v->type.type == WNNOperandDataType_Int8;
-    const struct tensor_type scalar = {.type = v->type.type};
-    /* The difference wraps: the highest bit is flipped. */
-    struct value *inputs[] = {v, graph_add_scalar(g, &scalar, wnnNumber(is_signed ? -128 : 128))};
 
-    v = inputs[1] ? make_node(g, before, OP_SUB, before, 2, inputs, NULL, NULL) : NULL;
+    v = make_binary(g, before, OP_SUB, v, make_number(g, v, is_signed ? -128 : 128)); /* wraps: the highest bit is flipped */
     return v ? make_cast(g, before, before, v, is_signed ? WNNOperandDataType_Uint8 : WNNOperandDataType_Int8) : NULL;
 }
 
-static struct value *scalar_like(struct graph *g, const struct value *of, uint32_t rank)
+/* Returns A's bytes as floats of its zero point and scale.  Words of two have numbers of 16 bits, bytes less their zero point,
+ * which contractions of the same bytes share: the pass keeps them with what unpacks those. */
+static struct value *make_a(struct graph *g, struct node *n, struct value *bytes, const struct node *unpacking, uint32_t word)
 {
-    struct tensor_type type = {.type = of->type.type, .rank = rank};
+    struct value *scale = unpacking->inputs[1].value, *zero = unpacking->inputs[2].value, *its = unpacking->results[0], *v, *s,
+                 *z;
+    const bool wide = word == BYTE_WIDE_WORD, shared = wide && bytes == unpacking->inputs[0].value;
+    const dtype type = wide ? DTYPE_INT16 : WNNOperandDataType_Float32;
+    struct tensor_type ones = {.type = WNNOperandDataType_Float32, .rank = bytes->type.rank};
 
-    for (uint32_t i = 0; i < rank; i++)
-        type.dims[i] = 1;
-    return graph_add_constant(g, &type, constant_retain(of->constant));
-}
-
-/* Returns A's bytes as floats of its zero point and scale. */
-static struct value *make_a(struct graph *g, struct node *n, struct value *bytes, const struct node *unpacking)
-{
-    const struct value *scale = unpacking->inputs[1].value, *zero = unpacking->inputs[2].value;
-    struct value *v = make_cast(g, n, n, bytes, WNNOperandDataType_Float32), *s, *z;
-
-    if (zero->kind == VALUE_CONSTANT) {
-        z = v ? make_number(g, v, byte_at(zero, zero->constant->data, 0)) : NULL;
-    } else {
-        z = v ? make_cast(g, n, n, unpacking->inputs[2].value, WNNOperandDataType_Float32) : NULL;
+    v = shared ? its->scratch : NULL;
+    if (!v) {
+        v = make_cast(g, n, n, bytes, type);
+        z = zero->kind != VALUE_CONSTANT ? make_cast(g, n, n, zero, type)
+                                         : make_number(g, v, byte_at(zero, zero->constant->data, 0));
+        v = make_binary(g, n, OP_SUB, v, z);
+        its->scratch = shared ? v : NULL;
     }
-    v = make_binary(g, n, OP_SUB, v, z);
+    if (wide && v)
+        v = make_cast(g, n, n, v, WNNOperandDataType_Float32);
     if (is_one(scale))
         return v;
-    if (scale->kind == VALUE_CONSTANT) {
-        s = scalar_like(g, scale, bytes->type.rank);
-    } else {
-        uint32_t dims[RANK_MAX];
-
-        for (uint32_t i = 0; i < RANK_MAX; i++)
-            dims[i] = 1;
-        s = make_reshape(g, n, n, unpacking->inputs[1].value, bytes->type.rank, dims);
-    }
+    for (uint32_t i = 0; i < ones.rank; i++)
+        ones.dims[i] = 1;
+    s = scale->kind == VALUE_CONSTANT ? graph_add_constant(g, &ones, constant_retain(scale->constant))
+                                      : make_reshape(g, n, n, scale, ones.rank, ones.dims);
     return make_binary(g, n, OP_MUL, v, s);
 }
 
@@ -329,7 +318,8 @@ static struct constant *pack_words(const struct byte_weights *w, const struct te
 }
 
 /* Returns B's bytes that are computed at run time as signed ones in the packed order, which a kernel of their own makes. */
-static struct value *pack_late(struct graph *g, struct node *n, struct value *v, const struct weight_order *o, int64_t panel)
+static struct value *pack_late(struct graph *g, struct node *n, struct value *v, const struct weight_order *o, int64_t panel,
+                               uint32_t word)
 {
     const uint32_t last = o->others[o->count - 1];
     uint32_t dims[RANK_MAX], order[RANK_MAX], at[RANK_MAX], rank = 0;
@@ -337,7 +327,7 @@ static struct value *pack_late(struct graph *g, struct node *n, struct value *v,
     if (v->type.type == WNNOperandDataType_Uint8 && !(v = flip_sign_bits(g, n, v)))
         return NULL;
     for (uint32_t d = 0; d < v->type.rank; d++) {
-        const int64_t inner = d == o->results ? panel : d == last ? BYTE_WORD : 0;
+        const int64_t inner = d == o->results ? panel : d == last ? word : 0;
         at[d] = rank;
         dims[rank++] = inner ? (uint32_t)(v->type.dims[d] / inner) : v->type.dims[d];
         if (inner)
@@ -354,13 +344,12 @@ static struct value *pack_late(struct graph *g, struct node *n, struct value *v,
 
 /* Returns B in that order, whose numbers a depthwise convolution, which has one along K, takes byte by byte. */
 static struct value *make_b(struct graph *g, struct node *n, const struct node *unpacking, const struct weight_order *o,
-                            int64_t panel, struct constant_pool *pool)
+                            int64_t panel, uint32_t word, struct constant_pool *pool)
 {
     const struct value *scale = unpacking->inputs[1].value;
     struct tensor_type t = unpacking->results[0]->type, type = {.type = WNNOperandDataType_Int8};
     const bool each = type_elements(&scale->type) > 1;
     struct tensor_type scales = {.type = WNNOperandDataType_Float32};
-    const uint32_t word = is_depthwise(n) ? 1 : BYTE_WORD;
     uint32_t order[RANK_MAX], at = 0;
     struct byte_weights w;
     struct value *v, *s;
@@ -369,7 +358,7 @@ static struct value *make_b(struct graph *g, struct node *n, const struct node *
     const bool constant = find_weights(unpacking, o->results, &w);
     type.rank = packed_dims(&t, o, panel, word, type.dims);
     v = constant ? graph_add_constant(g, &type, pack_words(&w, &t, o, panel, word, (size_t)type_bytes(&type), pool))
-                 : pack_late(g, n, unpacking->inputs[0].value, o, panel);
+                 : pack_late(g, n, unpacking->inputs[0].value, o, panel, word);
     v = v ? make_cast(g, n, n, v, WNNOperandDataType_Float32) : NULL;
     scales.rank = type.rank;
     for (uint32_t i = 0; i < type.rank; i++)
@@ -397,12 +386,13 @@ static struct value *make_b(struct graph *g, struct node *n, const struct node *
 
 /* Returns the sums of A's rows times what is left of the zero point of a B whose bytes are signed now.  Returns NULL if memory
  * runs out. */
-static struct value *make_zero_sums(struct graph *g, struct node *n, const struct node *of_a, const struct node *of_b)
+static struct value *make_zero_sums(struct graph *g, struct node *n, const struct node *of_a, const struct node *of_b,
+                                    uint32_t word)
 {
     const uint32_t axis = of_a->results[0]->type.rank - 1;
     const WNNReduceOptions o = {.structSize = sizeof o, .axesCount = 1, .axes = &axis, .keepDimensions = true};
     struct value *zero = make_cast(g, n, n, of_b->inputs[2].value, WNNOperandDataType_Float32),
-                 *rows = make_a(g, n, of_a->inputs[0].value, of_a);
+                 *rows = make_a(g, n, of_a->inputs[0].value, of_a, word);
 
     if (of_b->inputs[2].value->type.type == WNNOperandDataType_Uint8)
         zero = make_binary(g, n, OP_SUB, zero, make_number(g, zero, BYTE_MIDDLE));
@@ -411,8 +401,9 @@ static struct value *make_zero_sums(struct graph *g, struct node *n, const struc
 }
 
 struct node *pack_byte_operands(struct graph *g, struct node *n, const struct weight_order *o, int64_t panel,
-                                struct constant_pool *pool)
+                                const struct target *t)
 {
+    const uint32_t word = is_depthwise(n) ? 1 : t->isa.byte_products == BYTES_MIXED_PAIRS ? BYTE_WIDE_WORD : BYTE_WORD;
     const struct node *of_a = n->inputs[0].value->producer, *of_b = n->inputs[1].value->producer;
     struct value *bytes = of_a->inputs[0].value, *inputs[3] = {NULL}, *v;
     bool transposed;
@@ -420,8 +411,8 @@ struct node *pack_byte_operands(struct graph *g, struct node *n, const struct we
 
     if (!has_words(n) && !(bytes = pad_image(g, n, of_a)))
         return NULL;
-    inputs[0] = make_a(g, n, bytes, of_a);
-    inputs[1] = inputs[0] ? make_b(g, n, of_b, o, panel, pool) : NULL;
+    inputs[0] = make_a(g, n, bytes, of_a, word);
+    inputs[1] = inputs[0] ? make_b(g, n, of_b, o, panel, word, t->pool) : NULL;
     if (!inputs[1])
         return NULL;
     if (has_words(n)) {
@@ -429,7 +420,7 @@ struct node *pack_byte_operands(struct graph *g, struct node *n, const struct we
         node_set_input(n, 1, inputs[1]);
         if (is_constant || is_middle(of_b->inputs[2].value))
             return n;
-        inputs[2] = make_zero_sums(g, n, of_a, of_b);
+        inputs[2] = make_zero_sums(g, n, of_a, of_b, word);
         v = make_binary(g, n, OP_SUB, make_binary(g, n, OP_MATMUL, inputs[0], inputs[1]), inputs[2]);
         if (!v)
             return NULL;

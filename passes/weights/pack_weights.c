@@ -286,7 +286,7 @@ static struct node *pack_bytes(struct graph *g, struct node *n, const struct tar
     if (!find_order(&target_facts(t)->contraction, n, &order))
         return NULL;
     struct value *operands[2] = {n->inputs[0].value, n->inputs[1].value};
-    n = pack_byte_operands(g, n, &order, panel_of(t, n, &order, order.rows), t->pool);
+    n = pack_byte_operands(g, n, &order, panel_of(t, n, &order, order.rows), t);
     for (uint32_t i = 0; n && i < 2; i++)
         value_drop_unread(operands[i]);
     return n;
@@ -317,6 +317,8 @@ bool pass_pack_weights(struct graph *g, const struct pass_options *o)
 
     if (!o->target)
         return false;
+    graph_for_each (g, n)
+        n->results[0]->scratch = NULL; /* make_a's */
     graph_for_each_safe (g, n) {
         struct node *unpacking = n->cluster ? NULL : compact_weights_of(n, o->target), *bytes;
         bool packed = false;

@@ -83,11 +83,11 @@ static bool set_fact(struct target *t, const char *word)
         t->prefers_nhwc = true;
     } else if (!strcmp(word, "unpacks")) {
         t->compact.unpacks = true;
-    } else if (!strcmp(word, "bytes")) {
-        t->isa.byte_products = BYTES_MIXED;
+    } else if (!strcmp(word, "bytes") || !strcmp(word, "pairs")) {
+        t->isa.byte_products = *word == 'b' ? BYTES_MIXED : BYTES_MIXED_PAIRS;
     } else {
         return complain(
-            "target: '%s' is none of baseline, avx2, avx512, library, matmul, int8, bfloat16, nhwc, unpacks and bytes", word);
+            "target: '%s' is not baseline, avx2, avx512, library, matmul, int8, bfloat16, nhwc, unpacks, bytes, pairs", word);
     }
     return true;
 }

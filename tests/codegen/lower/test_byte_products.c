@@ -155,30 +155,34 @@ TEST(products_of_nibbles_are_exact)
         }
 }
 
-/* Windows over an image of bytes, in whose padding they are the zero point: of all channels, in words, or of each by itself. */
-static void windows(const char *sizes, bool depthwise, bool is_signed, int zero, enum fill of_a, enum fill of_b)
+/* Windows over an image of bytes, in whose padding they are the zero point, or of int16, less it; by words or depthwise. */
+static void windows(const char *sizes, bool depthwise, const char *type, int zero, enum fill of_a, enum fill of_b)
 {
     enum { IMAGE, WEIGHTS, TO, COUNT };
+    const bool is_signed = !strcmp(type, "i8"), wide = !strcmp(type, "i16");
     struct kernel *k = kernel_of(
         depthwise ? "kernel depthwise { parallel y < $H, x < $W, k < $n reduced i < $p, j < $p"
                     "  form v = $s*y + i - 1, u = $s*x + j - 1"
                     "  tensor image: $T[$h*$w*$n], weights: i8[$p*$p*$n], to: f32[] written"
                     "  e = load image[($w*v + u)*$n + k] if 0 <= v < $h if 0 <= u < $w else $fill"
                     "  store to[($W*y + x)*$n + k] = reduce.dot(sub(f32(e), $zero), f32(weights[($p*i + j)*$n + k])) }"
-                  : "kernel windows { parallel y < $H, x < $W, k < $n reduced i < $p, j < $p, r < $c, b < 4"
+                  : "kernel windows { parallel y < $H, x < $W, k < $n reduced i < $p, j < $p, r < $c, b < $b"
                     "  form v = $s*y + i - 1, u = $s*x + j - 1"
-                    "  tensor image: $T[$h*$w*$c*4], weights: i8[$p*$p*$c*$n*4], to: f32[] written"
-                    "  e = load image[(($w*v + u)*$c + r)*4 + b] if 0 <= v < $h if 0 <= u < $w else $fill"
+                    "  tensor image: $T[$h*$w*$c*$b], weights: i8[$p*$p*$c*$n*$b], to: f32[] written"
+                    "  e = load image[(($w*v + u)*$c + r)*$b + b] if 0 <= v < $h if 0 <= u < $w else $fill"
                     "  store to[($W*y + x)*$n + k] = reduce.dot(sub(f32(e), $zero), "
-                    "f32(weights[((($p*i + j)*$c + r)*$n + k)*4 + b])) }",
-        "%s T=%s zero=%d fill=%d", sizes, is_signed ? "i8" : "u8", zero, is_signed ? (int8_t)zero : (uint8_t)zero);
+                    "f32(weights[((($p*i + j)*$c + r)*$n + k)*$b + b])) }",
+        "%s b=%d T=%s zero=%d fill=%d", sizes, wide ? 2 : 4, type, zero * !wide,
+        is_signed ? (int8_t)zero : (uint8_t)zero * !wide);
     void *tensors[COUNT];
 
     for (int t = 0; t < COUNT; t++)
         tensors[t] = buffer_create((size_t)k->tensors[t].elements * dtype_size(k->tensors[t].type));
     fill_bytes(tensors[IMAGE], k->tensors[IMAGE].elements, of_a, is_signed ? 0x80 : 0, is_signed ? 0x7f : 255);
+    for (int64_t i = k->tensors[IMAGE].elements; wide && i-- > 0;)
+        ((int16_t *)tensors[IMAGE])[i] = (int16_t)(((uint8_t *)tensors[IMAGE])[i] - zero);
     fill_bytes(tensors[WEIGHTS], k->tensors[WEIGHTS].elements, of_b, 0x80, 0x7f);
-    if (zero == (is_signed ? (int8_t)zero : (uint8_t)zero))
+    if (wide || zero == (is_signed ? (int8_t)zero : (uint8_t)zero))
         assert_true(multiplies_bytes(k, true));
     check_kernel(k, tensors, exact);
     for (int t = 0; t < COUNT; t++)
@@ -188,14 +192,15 @@ static void windows(const char *sizes, bool depthwise, bool is_signed, int zero,
 TEST(windows_of_bytes_are_exact)
 {
     static const char *const sizes[] = {"h=7 w=17 H=7 W=17 c=4 n=40 p=3 s=1", "h=9 w=9 H=4 W=4 c=9 n=24 p=3 s=2",
-                                        "h=5 w=30 H=3 W=28 c=1 n=16 p=5 s=1"};
+                                        "h=5 w=30 H=3 W=28 c=1 n=16 p=5 s=1"},
+                             *const types[] = {"u8", "i8", "i16"};
 
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (int depthwise = 0; depthwise < 2; depthwise++)
-            for (int is_signed = 0; is_signed < 2; is_signed++) {
-                windows(sizes[s], depthwise, is_signed, 100, RANDOM, RANDOM);
-                windows(sizes[s], depthwise, is_signed, is_signed ? 255 : -1, RANDOM, RANDOM); /* other than in the padding */
-                windows(sizes[s], depthwise, is_signed, is_signed ? -128 : 255, ENDS, s ? RANDOM : ENDS);
+            for (int t = 0; t < 3 - depthwise; t++) {
+                windows(sizes[s], depthwise, types[t], 100, RANDOM, RANDOM);
+                windows(sizes[s], depthwise, types[t], t ? 255 : -1, RANDOM, RANDOM); /* other than in the padding */
+                windows(sizes[s], depthwise, types[t], t == 1 ? -128 : 255, ENDS, s ? RANDOM : ENDS);
             }
 }
 

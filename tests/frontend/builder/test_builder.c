@@ -182,7 +182,7 @@ TEST(values_are_converted)
     assert_refused(&f, wnnGraphBuilderArgMax(f.b, x, 0, &arg), WNNStatus_TypeError, "outputDataType is undefined");
     arg.outputDataType = (WNNOperandDataType)77;
     assert_refused(&f, wnnGraphBuilderArgMax(f.b, x, 0, &arg), WNNStatus_TypeError, "outputDataType");
-    assert_refused(&f, wnnGraphBuilderCast(f.b, x, (WNNOperandDataType)16, NULL), WNNStatus_TypeError, "dataType 16");
+    assert_refused(&f, wnnGraphBuilderCast(f.b, x, (WNNOperandDataType)17, NULL), WNNStatus_TypeError, "dataType 17");
 }
 
 TEST(sequences_are_checked)

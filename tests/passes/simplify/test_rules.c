@@ -198,9 +198,10 @@ static void try_in_graph(struct trial *t, dtype type)
 
 static dtype dtype_of(enum ktype t)
 {
-    static const dtype types[KT_COUNT] = {WNNOperandDataType_Uint8,  WNNOperandDataType_Float32, DTYPE_FLOAT64,
-                                          WNNOperandDataType_Int8,   WNNOperandDataType_Uint8,   WNNOperandDataType_Int32,
-                                          WNNOperandDataType_Uint32, WNNOperandDataType_Int64,   WNNOperandDataType_Uint64};
+    static const dtype types[KT_COUNT] = {WNNOperandDataType_Uint8, WNNOperandDataType_Float32, DTYPE_FLOAT64,
+                                          WNNOperandDataType_Int8,  WNNOperandDataType_Uint8,   DTYPE_INT16,
+                                          WNNOperandDataType_Int32, WNNOperandDataType_Uint32,  WNNOperandDataType_Int64,
+                                          WNNOperandDataType_Uint64};
     return types[t];
 }
 
