@@ -162,6 +162,7 @@ static void describe(const struct probe *p, struct isa *isa)
         .byte_products = bytes_of_answers(p),
         .vector_bits = 128,
     };
+    isa->extremes_by_keys = x86 && isa->masks32 && !isa->scaling;
     if (isa->scaling) {
         char *cpu = LLVMGetTargetMachineCPU(p->machine);
         isa->slow_division = isa_divides_slowly(cpu);

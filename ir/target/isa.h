@@ -41,6 +41,6 @@ struct isa {
     bool slow_conversions; /* small whole numbers become floats faster as the last bits of 2^23 (devices) */
     bool sums_in_f32; /* running sums carry what rounding loses instead of being float64, which functions may compute (devices)
                        */
-    bool extremes_by_keys; /* integers that are ordered like float32 are compared faster, as vectors (devices) */
+    bool extremes_by_keys; /* integers that are ordered like float32 are compared faster, as vectors (AVX2, devices) */
     bool slow_division;    /* vectors are divided faster by an estimate and its correction (AVX-512 of Intel) */
 };

@@ -281,6 +281,7 @@ static struct isa isa_of_features(const char *f, uint32_t vector_bits, bool slow
         .registers = IS_X86 && !(has_feature(f, "avx512f") && has_feature(f, "avx512vl")) ? 16 : 32,
         .ternary_shuffles = IS_X86 && has_feature(f, "avx512f"),
         .scaling = scaling,
+        .extremes_by_keys = IS_X86 && has_feature(f, "avx2") && !scaling,
         .slow_division = scaling && slow_division,
     };
 }
