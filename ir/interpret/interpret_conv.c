@@ -69,37 +69,26 @@ static int64_t weights_of(const struct convolution *c, int64_t group, int64_t ou
            taps;
 }
 
-/** Adds one weight of a convolution: every output reads what lies `shift` from stride times its place. */
-static void gather(const struct convolution *c, const int64_t shift[2], double weight, const double *in, double *out)
+/** Adds one weight: every output of a convolution reads what lies `shift` from stride times its place, and every input of a
+ * transposed one is added to what lies there. */
+static void add_weight(const struct convolution *c, const int64_t shift[2], double weight, const double *in, double *out)
 {
+    const bool up = c->transposed;
+    const int64_t *large = up ? c->out : c->in, *small = up ? c->in : c->out, stride = c->strides[1];
     int64_t y, y_end, first, end;
 
-    interpret_valid_range(shift[0], c->strides[0], c->in[0], c->out[0], &y, &y_end);
-    interpret_valid_range(shift[1], c->strides[1], c->in[1], c->out[1], &first, &end);
+    interpret_valid_range(shift[0], c->strides[0], large[0], small[0], &y, &y_end);
+    interpret_valid_range(shift[1], stride, large[1], small[1], &first, &end);
     for (; y < y_end; y++) {
-        const double *from = in + (y * c->strides[0] + shift[0]) * c->in[1];
-        double *to = out + y * c->out[1];
-        if (c->strides[1] == 1)
+        const int64_t at = (y * c->strides[0] + shift[0]) * large[1] + shift[1];
+        const double *from = in + (up ? y * small[1] : at);
+        double *to = out + (up ? at : y * small[1]);
+        if (stride == 1)
             for (int64_t x = first; x < end; x++)
-                to[x] += from[x + shift[1]] * weight;
+                to[x] += from[x] * weight;
         else
             for (int64_t x = first; x < end; x++)
-                to[x] += from[x * c->strides[1] + shift[1]] * weight;
-    }
-}
-
-/** Adds one weight of a transposed convolution: every input is added to what lies there. */
-static void scatter(const struct convolution *c, const int64_t shift[2], double weight, const double *in, double *out)
-{
-    int64_t y, y_end, first, end;
-
-    interpret_valid_range(shift[0], c->strides[0], c->out[0], c->in[0], &y, &y_end);
-    interpret_valid_range(shift[1], c->strides[1], c->out[1], c->in[1], &first, &end);
-    for (; y < y_end; y++) {
-        const double *from = in + y * c->in[1];
-        double *to = out + (y * c->strides[0] + shift[0]) * c->out[1];
-        for (int64_t x = first; x < end; x++)
-            to[x * c->strides[1] + shift[1]] += from[x] * weight;
+                to[up ? x * stride : x] += from[up ? x : x * stride] * weight;
     }
 }
 
@@ -108,7 +97,7 @@ static void convolve_plane(const struct convolution *c, const double *weights, c
     for (int64_t y = 0; y < c->filter[0]; y++)
         for (int64_t x = 0; x < c->filter[1]; x++) {
             const int64_t shift[2] = {y * c->dilations[0] - c->padding[0], x * c->dilations[1] - c->padding[1]};
-            (c->transposed ? scatter : gather)(c, shift, weights[y * c->filter[1] + x], in, out);
+            add_weight(c, shift, weights[y * c->filter[1] + x], in, out);
         }
 }
 

@@ -85,8 +85,8 @@ static void walk_near(struct walk *w)
     w->rank++;
 }
 
-/** Copies view 1 (operand `slot`) into view 0 (result r), in elements, and the bounds with them. */
-static void copy_walk(struct interpretation *t, uint32_t r, uint32_t slot, struct walk *w)
+/** Copies view 1 (operand `slot`) into view 0 (result r), in elements, and the bounds with them.  Returns true. */
+static bool copy_walk(struct interpretation *t, uint32_t r, uint32_t slot, struct walk *w)
 {
     const struct interpret_input *in = &t->inputs[slot];
     const struct interpret_result *out = &t->results[r];
@@ -114,6 +114,7 @@ static void copy_walk(struct interpretation *t, uint32_t r, uint32_t slot, struc
             out->bound[w->offset[0] + row * m.row_strides[0] + column * m.column_strides[0]] = in->bound ? in->bound[from] : 0;
         }
     } while (walk_next(w));
+    return true;
 }
 
 /** Walks the dimensions of type, with both views dense over it. */
@@ -133,8 +134,7 @@ bool interpret_reshape(struct interpretation *t)
     struct walk w;
 
     walk_over(&w, t->results[0].type);
-    copy_walk(t, 0, 0, &w);
-    return true;
+    return copy_walk(t, 0, 0, &w);
 }
 
 bool interpret_expand(struct interpretation *t)
@@ -143,8 +143,7 @@ bool interpret_expand(struct interpretation *t)
 
     walk_over(&w, t->results[0].type);
     walk_broadcast(&w, 1, t->inputs[0].type);
-    copy_walk(t, 0, 0, &w);
-    return true;
+    return copy_walk(t, 0, 0, &w);
 }
 
 bool interpret_transpose(struct interpretation *t)
@@ -157,8 +156,7 @@ bool interpret_transpose(struct interpretation *t)
     type_strides(t->inputs[0].type, strides);
     for (uint32_t d = 0; d < w.rank; d++)
         w.strides[1][d] = strides[o->permutation[d]];
-    copy_walk(t, 0, 0, &w);
-    return true;
+    return copy_walk(t, 0, 0, &w);
 }
 
 bool interpret_slice(struct interpretation *t)
@@ -172,8 +170,7 @@ bool interpret_slice(struct interpretation *t)
         w.offset[1] += t->node->args.slice.starts[d] * w.strides[1][d];
         w.strides[1][d] *= o->strides[d];
     }
-    copy_walk(t, 0, 0, &w);
-    return true;
+    return copy_walk(t, 0, 0, &w);
 }
 
 bool interpret_reverse(struct interpretation *t)
@@ -187,40 +184,34 @@ bool interpret_reverse(struct interpretation *t)
         w.offset[1] += (w.dims[d] - 1) * w.strides[1][d];
         w.strides[1][d] = -w.strides[1][d];
     }
-    copy_walk(t, 0, 0, &w);
+    return copy_walk(t, 0, 0, &w);
+}
+
+/** Copies parts, which are operands or results, to or from where they lie one after the other along an axis. */
+static bool copy_parts(struct interpretation *t, uint32_t axis, uint32_t count, bool joins)
+{
+    int64_t start = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t whole = joins ? 0 : 1; /* the view of all parts */
+        struct walk w;
+        walk_over(&w, joins ? t->inputs[i].type : t->results[i].type);
+        type_strides(joins ? t->results[0].type : t->inputs[0].type, w.strides[whole]);
+        w.offset[whole] = start * w.strides[whole][axis];
+        start += w.dims[axis];
+        copy_walk(t, joins ? 0 : i, joins ? i : 0, &w);
+    }
     return true;
 }
 
 bool interpret_concat(struct interpretation *t)
 {
-    const uint32_t axis = t->node->args.concat.axis;
-    int64_t start = 0;
-
-    for (uint32_t i = 0; i < t->node->input_count; i++) {
-        struct walk w;
-        walk_over(&w, t->inputs[i].type);
-        type_strides(t->results[0].type, w.strides[0]);
-        w.offset[0] = start * w.strides[0][axis];
-        start += w.dims[axis];
-        copy_walk(t, 0, i, &w);
-    }
-    return true;
+    return copy_parts(t, t->node->args.concat.axis, t->node->input_count, true);
 }
 
 bool interpret_split(struct interpretation *t)
 {
-    const uint32_t axis = NODE_OPTIONS(t->node, WNNSplitOptions)->axis;
-    int64_t start = 0;
-
-    for (uint32_t r = 0; r < t->node->result_count; r++) {
-        struct walk w;
-        walk_over(&w, t->results[r].type);
-        type_strides(t->inputs[0].type, w.strides[1]);
-        w.offset[1] = start * w.strides[1][axis];
-        start += w.dims[axis];
-        copy_walk(t, r, 0, &w);
-    }
-    return true;
+    return copy_parts(t, NODE_OPTIONS(t->node, WNNSplitOptions)->axis, t->node->result_count, false);
 }
 
 /** Every dimension is walked as two: repetitions, which do not move the operand, and its own. */
@@ -240,8 +231,7 @@ bool interpret_tile(struct interpretation *t)
         w.strides[1][2 * d] = 0;
         w.strides[1][2 * d + 1] = from_strides[d];
     }
-    copy_walk(t, 0, 0, &w);
-    return true;
+    return copy_walk(t, 0, 0, &w);
 }
 
 /** Returns where index i of the padded dimension comes from, or -1 for the padding value. */
