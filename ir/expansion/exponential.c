@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Expands exp, expm1, sigmoid, tanh and erf in float32, by polynomials (fit.py).
+ * Expands exp, expm1, sigmoid, tanh and erf in float32, by polynomials (bench/fit_expansion.py).
  *
  * NaN, infinities, signed zeros and subnormals come out as IEEE 754 wants.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Expands log and log1p in float32, by a polynomial (fit.py). */
+/* Expands log and log1p in float32, by a polynomial (bench/fit_expansion.py). */
 #include "ir/expansion/expander.h"
 
 /* This polynomial is (log(1 + f) - f + f^2 / 2) / f^3 for sqrt(1/2) - 1 <= f <= sqrt(2) - 1. */

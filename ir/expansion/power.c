@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Expands pow of float32: 2^(y log2 |x|) in float64, by polynomials (fit.py), and the special cases of IEEE 754.
+ * Expands pow of float32: 2^(y log2 |x|) in float64, by polynomials (bench/fit_expansion.py), and IEEE 754's special cases.
  *
  * The error before the last rounding is below 2^-40, so that results are nearly always correctly rounded.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Expands sin, cos and tan of float32, which are computed in float64 by polynomials (fit.py).
+ * Expands sin, cos and tan of float32, which are computed in float64 by polynomials (bench/fit_expansion.py).
  *
  * The error before the last rounding is below 2^-40, so that results are nearly always correctly rounded, for arguments of any
  * size.
