@@ -96,6 +96,8 @@ WNNOperand builder_fail(WNNGraphBuilder b, const struct error *e)
 
 bool builder_can_build(WNNGraphBuilder b, const char *what, struct error *e)
 {
+    if (!b)
+        return error_set(e, WNNStatus_TypeError, "%s: builder is NULL", what);
     if (b->has_built)
         return error_set(e, WNNStatus_InvalidStateError, "%s: the builder has built its graph already", what);
     if (wnnContextIsLost(b->context))
@@ -127,9 +129,7 @@ WNNStatus wnnGraphBuilderSetProgress(WNNGraphBuilder b, WNNBuildProgressCallback
 {
     struct error e = {0};
 
-    if (!b)
-        error_set(&e, WNNStatus_TypeError, "setProgress: builder is NULL");
-    else if (builder_can_build(b, "setProgress", &e))
+    if (builder_can_build(b, "setProgress", &e))
         b->graph->progress = progress;
     return e.status ? error_publish(&e) : WNNStatus_Success;
 }
@@ -138,9 +138,7 @@ WNNStatus wnnGraphBuilderSetStates(WNNGraphBuilder b, size_t count, WNNNamedStat
 {
     struct error e = {0};
 
-    if (!b)
-        error_set(&e, WNNStatus_TypeError, "setStates: builder is NULL");
-    else if (count && !states)
+    if (b && count && !states)
         error_set(&e, WNNStatus_TypeError, "setStates: %zu states are NULL", count);
     else if (builder_can_build(b, "setStates", &e) && !builder_set_states(b, count, states))
         error_out_of_memory(&e);
@@ -151,9 +149,7 @@ WNNStatus wnnGraphBuilderQuantizeWeights(WNNGraphBuilder b, WNNWeightFormat form
 {
     struct error e = {0};
 
-    if (!b)
-        error_set(&e, WNNStatus_TypeError, "quantizeWeights: builder is NULL");
-    else if (format != WNNWeightFormat_None && format != WNNWeightFormat_Int8 && format != WNNWeightFormat_Int4)
+    if (b && format != WNNWeightFormat_None && format != WNNWeightFormat_Int8 && format != WNNWeightFormat_Int4)
         error_set(&e, WNNStatus_TypeError, "quantizeWeights: %d is not a weight format; give WNNWeightFormat_Int8 or _Int4",
                   (int)format);
     else if (builder_can_build(b, "quantizeWeights", &e))

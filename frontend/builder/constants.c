@@ -53,8 +53,6 @@ WNNOperand wnnGraphBuilderConstant(WNNGraphBuilder b, WNNOperandDescriptor const
     struct tensor_type type;
     WNNOperand operand = NULL;
 
-    if (!b)
-        return builder_missing("constant");
     if (check_constant(b, descriptor, data, byteLength, &type, &e))
         operand = add_constant(b, &type, constant_create(data, byteLength), &e);
     return operand ? operand : builder_fail(b, &e);
@@ -67,14 +65,12 @@ WNNOperand wnnGraphBuilderConstantLent(WNNGraphBuilder b, WNNOperandDescriptor c
     struct tensor_type type;
     WNNOperand operand = NULL;
 
-    if (b && check_constant(b, descriptor, data, byteLength, &type, &e)) {
+    if (check_constant(b, descriptor, data, byteLength, &type, &e)) {
         /* From here on the constant calls release, whatever happens. */
         operand = add_constant(b, &type, constant_lend(data, byteLength, release), &e);
     } else if (release.callback) {
         release.callback(data, byteLength, release.userdata1, release.userdata2);
     }
-    if (!b)
-        return builder_missing("constant");
     return operand ? operand : builder_fail(b, &e);
 }
 
@@ -107,7 +103,7 @@ WNNOperand wnnGraphBuilderConstantPackedLent(WNNGraphBuilder b, WNNOperandDescri
     struct error e = {0};
     struct tensor_type type;
     WNNOperand operand = NULL;
-    const bool good = b && check_packed(b, descriptor, bits, data, byteLength, &type, &e);
+    const bool good = check_packed(b, descriptor, bits, data, byteLength, &type, &e);
 
     if (good && (size_t)type_bytes(&type) == byteLength) {
         operand = add_constant(b, &type, constant_lend(data, byteLength, release), &e);
@@ -122,8 +118,6 @@ WNNOperand wnnGraphBuilderConstantPackedLent(WNNGraphBuilder b, WNNOperandDescri
         if (release.callback)
             release.callback(data, byteLength, release.userdata1, release.userdata2);
     }
-    if (!b)
-        return builder_missing("constant");
     if (!operand)
         return builder_fail(b, &e);
     return builder_apply(b, OP_CAST, NULL, &(union op_args){.cast = {WNNOperandDataType_Uint8}}, 1, &operand);
@@ -135,7 +129,7 @@ WNNOperand wnnGraphBuilderConstantCastLent(WNNGraphBuilder b, WNNOperandDescript
     struct error e = {0};
     struct tensor_type type;
     WNNOperand operand = NULL;
-    bool good = b && builder_can_build(b, "constant", &e) && builder_descriptor(b, descriptor, "constant", &type, &e);
+    bool good = builder_can_build(b, "constant", &e) && builder_descriptor(b, descriptor, "constant", &type, &e);
 
     if (good && !dtype_is_port(stored))
         good = error_set(&e, WNNStatus_TypeError, "constant: stored %u is not an operand data type", (unsigned)stored);
@@ -147,8 +141,6 @@ WNNOperand wnnGraphBuilderConstantCastLent(WNNGraphBuilder b, WNNOperandDescript
         operand = add_constant(b, &type, constant_lend(data, byteLength, release), &e);
     else if (release.callback)
         release.callback(data, byteLength, release.userdata1, release.userdata2);
-    if (!b)
-        return builder_missing("constant");
     if (!operand)
         return builder_fail(b, &e);
     return builder_apply(b, OP_CAST, NULL, &(union op_args){.cast = {descriptor->dataType}}, 1, &operand);
@@ -160,8 +152,6 @@ WNNOperand wnnGraphBuilderConstantScalar(WNNGraphBuilder b, WNNOperandDataType d
     struct tensor_type type;
     WNNOperand operand = NULL;
 
-    if (!b)
-        return builder_missing("constant");
     if (builder_can_build(b, "constant", &e) &&
         builder_descriptor(b, &(WNNOperandDescriptor){dataType, 0, NULL, NULL}, "constant", &type, &e)) {
         if (value.type == WNNNumberType_Undefined || (unsigned)value.type > WNNNumberType_Uint64) {

@@ -136,7 +136,7 @@ static bool add_parameter(WNNGraphBuilder b, struct open_loop *l, uint32_t i, st
 static bool begin(WNNGraphBuilder b, uint32_t iterations, size_t carried_count, WNNOperand const *carried, size_t scanned_count,
                   WNNLoopSlices const *scanned, WNNOperand *parameters, struct error *e)
 {
-    if (!parameters)
+    if (b && !parameters)
         return error_set(e, WNNStatus_TypeError, "beginLoop: parameters is NULL");
     if (!builder_can_build(b, "beginLoop", e) || !check_begin(b, iterations, carried_count, carried, scanned_count, scanned, e))
         return false;
@@ -163,9 +163,7 @@ WNNStatus wnnGraphBuilderBeginLoop(WNNGraphBuilder b, uint32_t iterations, size_
 {
     struct error e = {0};
 
-    if (!b)
-        error_set(&e, WNNStatus_TypeError, "beginLoop: builder is NULL");
-    if (!e.status && begin(b, iterations, carriedCount, carried, scannedCount, scanned, parameters, &e))
+    if (begin(b, iterations, carriedCount, carried, scannedCount, scanned, parameters, &e))
         return WNNStatus_Success;
     fill_outputs(parameters, carriedCount + scannedCount, builder_fail(b, &e));
     return e.status;
@@ -286,9 +284,7 @@ WNNStatus wnnGraphBuilderEndLoop(WNNGraphBuilder b, WNNStringView label, size_t 
 {
     struct error e = {0};
 
-    if (!b)
-        error_set(&e, WNNStatus_TypeError, "endLoop: builder is NULL");
-    if (!e.status && end(b, label, carriedCount, carried, stackedCount, stacked, outputs, &e))
+    if (end(b, label, carriedCount, carried, stackedCount, stacked, outputs, &e))
         return WNNStatus_Success;
     fill_outputs(outputs, carriedCount + stackedCount, builder_fail(b, &e));
     return e.status;

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "frontend/readers/onnx/counted.h"
 #include "frontend/readers/onnx/open.h"
@@ -317,18 +318,12 @@ static bool cast_to(struct onnx_node *n, enum onnx_type type)
     return onnx_output_as(n, 0, x, type);
 }
 
+/** Returns the type of a name in TensorProto.DataType, such as INT64. */
 static enum onnx_type type_by_name(const char *name)
 {
-    static const struct {
-        const char *name;
-        enum onnx_type type;
-    } names[] = {{"FLOAT", ONNX_FLOAT},   {"UINT8", ONNX_UINT8},  {"INT8", ONNX_INT8},       {"INT32", ONNX_INT32},
-                 {"INT64", ONNX_INT64},   {"BOOL", ONNX_BOOL},    {"FLOAT16", ONNX_FLOAT16}, {"DOUBLE", ONNX_DOUBLE},
-                 {"UINT32", ONNX_UINT32}, {"UINT64", ONNX_UINT64}};
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (!strcmp(names[i].name, name))
-            return names[i].type;
+    for (enum onnx_type t = ONNX_FLOAT; t <= ONNX_UINT64; t++)
+        if (!strcasecmp(name, t == ONNX_FLOAT ? "FLOAT" : t == ONNX_DOUBLE ? "DOUBLE" : onnx_type_name(t)))
+            return t;
     return ONNX_UNDEFINED;
 }
 

@@ -25,7 +25,7 @@ struct weights {
 static const struct {
     const char *name, *word, *safetensors;
     WNNOperandDataType type;
-    uint64_t size; /* 0: not a whole number of bytes */
+    uint64_t size;
 } types[] = {
     {"float32", "f32", "F32", WNNOperandDataType_Float32, 4},
     {"float16", "f16", "F16", WNNOperandDataType_Float16, 2},
@@ -43,8 +43,6 @@ static const struct {
     {NULL, NULL, "U16", WNNOperandDataType_Undefined, 2},
     {NULL, NULL, "F8_E5M2", WNNOperandDataType_Undefined, 1},
     {NULL, NULL, "F8_E4M3", WNNOperandDataType_Undefined, 1},
-    {"int4", "i4", NULL, WNNOperandDataType_Undefined, 0},
-    {"uint4", "u4", NULL, WNNOperandDataType_Undefined, 0},
 };
 
 /* ---- entries ---- */
@@ -84,7 +82,7 @@ static bool read_entry(struct header *h, const struct json *x, struct weights_en
         t++;
     if (!type || type->kind != JSON_STRING)
         return wrong(h, type, x, "the tensor has no data type");
-    *sized = t < sizeof types / sizeof *types && types[t].size;
+    *sized = t < sizeof types / sizeof *types;
     e->dataType = *sized ? types[t].type : WNNOperandDataType_Undefined;
     escape_text(buf, sizeof buf, type->as.string.text, type->as.string.length);
     e->typeName = arena_string(&h->w->arena, buf, strlen(buf));
