@@ -120,14 +120,7 @@ static void print_row(enum op op)
 
 static void print_c(void)
 {
-    for (size_t i = 0; i < ENUMERATION_COUNT; i++) {
-        const char *name;
-
-        printf("static const char *const %s_values[] = {", enumerations[i].name);
-        for (unsigned v = 0; (name = enum_value_name(enumerations[i].value, v)); v++)
-            printf("\"%s\", ", name);
-        printf("NULL};\n");
-    }
+    print_values_of_enumerations("static const char *const %s_values[] = {", '"', ", ", ", NULL};\n");
     printf("const struct operator_row operator_rows[] = {\n");
     for (enum op op = 0; op < OP_COUNT; op++)
         print_row(op);
@@ -141,14 +134,7 @@ static void print_c(void)
 
 static void print_enumerations(void)
 {
-    for (size_t i = 0; i < ENUMERATION_COUNT; i++) {
-        const char *name;
-
-        printf("export type %s = ", enumerations[i].name);
-        for (unsigned v = 0; (name = enum_value_name(enumerations[i].value, v)); v++)
-            printf("%s'%s'", v ? " | " : "", name);
-        printf(";\n");
-    }
+    print_values_of_enumerations("export type %s = ", '\'', " | ", ";\n");
     printf("export type MLOperandDataType = ");
     for (dtype t = 1; dtype_is_public(t); t++)
         printf("%s'%s'", t > 1 ? " | " : "", dtype_name(t));

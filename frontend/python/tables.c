@@ -126,14 +126,7 @@ static void print_c(void)
 
 static void print_enumerations(void)
 {
-    for (size_t i = 0; i < ENUMERATION_COUNT; i++) {
-        const char *name;
-
-        printf("%s = Literal[", enumerations[i].name);
-        for (unsigned v = 0; (name = enum_value_name(enumerations[i].value, v)); v++)
-            printf("%s'%s'", v ? ", " : "", name);
-        printf("]\n");
-    }
+    print_values_of_enumerations("%s = Literal[", '\'', ", ", "]\n");
 }
 
 static void print_stub(enum op op)

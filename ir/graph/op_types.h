@@ -55,6 +55,19 @@ static inline const char *enumeration_name(enum attr_enum e)
     exit(1);
 }
 
+/** Prints each enumeration: its name as the format `head` says, its values in quotes, with commas or the like between them. */
+static inline void print_values_of_enumerations(const char *head, char quote, const char *comma, const char *tail)
+{
+    for (size_t i = 0; i < ENUMERATION_COUNT; i++) {
+        const char *name;
+
+        printf(head, enumerations[i].name);
+        for (unsigned v = 0; (name = enum_value_name(enumerations[i].value, v)); v++)
+            printf("%s%c%s%c", v ? comma : "", quote, name, quote);
+        fputs(tail, stdout);
+    }
+}
+
 /** A line of a template, such as "@METHODS@\n", and the function that prints its replacement. */
 struct template_line {
     const char *line;
