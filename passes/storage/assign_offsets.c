@@ -36,49 +36,31 @@ struct arena_packer {
 
 /* ---- sorting: a merge sort, because qsort passes no context and its order of equals is not defined ---- */
 
-typedef int64_t (*sort_key)(const struct storage_block *b, int64_t offset);
+enum sort_key { KEY_FIRST, KEY_LAST, KEY_SIZE, KEY_AREA, KEY_OFFSET };
 
-static int64_t key_first(const struct storage_block *b, int64_t offset)
+static int64_t key_of(const struct arena_packer *p, uint32_t block, enum sort_key key)
 {
-    (void)offset;
-    return b->first;
+    const struct storage_block *b = &p->blocks[block];
+
+    return key == KEY_FIRST  ? b->first
+           : key == KEY_LAST ? b->last
+           : key == KEY_SIZE ? -b->bytes
+           : key == KEY_AREA ? -(b->bytes / TARGET_ALIGNMENT) * ((int64_t)b->last - b->first + 1)
+                             : p->offsets[block];
 }
 
-static int64_t key_last(const struct storage_block *b, int64_t offset)
-{
-    (void)offset;
-    return b->last;
-}
-
-static int64_t key_size(const struct storage_block *b, int64_t offset)
-{
-    (void)offset;
-    return -b->bytes;
-}
-
-static int64_t key_area(const struct storage_block *b, int64_t offset)
-{
-    (void)offset;
-    return -(b->bytes / TARGET_ALIGNMENT) * ((int64_t)b->last - b->first + 1);
-}
-
-static int64_t key_offset(const struct storage_block *b, int64_t offset)
-{
-    (void)b;
-    return offset;
-}
-
-static void sort(const struct arena_packer *p, uint32_t *items, uint32_t *spare, uint32_t count, sort_key key)
+static void sort(const struct arena_packer *p, uint32_t *items, uint32_t *spare, uint32_t count, enum sort_key key)
 {
     if (count < 2)
         return;
     uint32_t half = count / 2, a = 0, b = half, k = 0;
     sort(p, items, spare, half, key);
     sort(p, items + half, spare, count - half, key);
+    if (key_of(p, items[half - 1], key) <= key_of(p, items[half], key))
+        return;
     memcpy(spare, items, count * sizeof *items);
     while (a < half || b < count) {
-        bool left = b == count || (a < half && key(&p->blocks[spare[a]], p->offsets[spare[a]]) <=
-                                                   key(&p->blocks[spare[b]], p->offsets[spare[b]]));
+        bool left = b == count || (a < half && key_of(p, spare[a], key) <= key_of(p, spare[b], key));
         items[k++] = left ? spare[a++] : spare[b++];
     }
 }
@@ -175,7 +157,7 @@ static int64_t place_in_order(struct arena_packer *p, uint32_t *spare, int64_t c
         const struct storage_block *b = &p->blocks[block];
 
         found = tree_find(p, 1, 0, p->leaves, b, 0);
-        sort(p, p->together, spare, found, key_offset);
+        sort(p, p->together, spare, found, KEY_OFFSET);
         p->offsets[block] = choose_gap(p, b, found, ceiling);
         if (p->offsets[block] + b->bytes > total)
             total = p->offsets[block] + b->bytes;
@@ -265,29 +247,27 @@ static void keep(struct arena_packer *p, int64_t spanned, int64_t *total)
 
 static bool assign(struct arena_packer *p, int64_t *total, int64_t *lower_bound)
 {
-    static const sort_key keys[] = {key_size, key_area, key_first};
+    static const enum sort_key keys[] = {KEY_SIZE, KEY_AREA, KEY_FIRST};
+    uint32_t *spare, **const lists[] = {&p->by_first, &p->by_last, &p->position, &p->order, &p->together, &spare};
     uint64_t pairs;
     int64_t spanned;
 
     for (p->leaves = 1; p->leaves < p->count; p->leaves *= 2)
         ;
-    p->by_first = arena_array(&p->arena, p->count, sizeof *p->by_first);
-    p->by_last = arena_array(&p->arena, p->count, sizeof *p->by_last);
-    p->position = arena_array(&p->arena, p->count, sizeof *p->position);
-    p->order = arena_array(&p->arena, p->count, sizeof *p->order);
-    p->together = arena_array(&p->arena, p->count, sizeof *p->together);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (!(*lists[i] = arena_array(&p->arena, p->count, sizeof **lists[i])))
+            return false;
     p->offsets = arena_array(&p->arena, p->count, sizeof *p->offsets);
     p->tree = arena_array(&p->arena, 2 * (size_t)p->leaves, sizeof *p->tree);
-    uint32_t *spare = arena_array(&p->arena, p->count, sizeof *spare);
-    if (!p->by_first || !p->by_last || !p->position || !p->order || !p->together || !p->offsets || !p->tree || !spare)
+    if (!p->offsets || !p->tree)
         return false;
     for (uint32_t i = 0; i < p->count; i++) {
         struct storage_block *b = &p->blocks[i];
         b->bytes = target_align(b->bytes);
         p->by_first[i] = p->by_last[i] = i;
     }
-    sort(p, p->by_first, spare, p->count, key_first);
-    sort(p, p->by_last, spare, p->count, key_last);
+    sort(p, p->by_first, spare, p->count, KEY_FIRST);
+    sort(p, p->by_last, spare, p->count, KEY_LAST);
     for (uint32_t i = 0; i < p->count; i++)
         p->position[p->by_first[i]] = i;
     measure(p, lower_bound, &pairs);
@@ -300,7 +280,7 @@ static bool assign(struct arena_packer *p, int64_t *total, int64_t *lower_bound)
         keep(p, spanned, total);
         return true;
     }
-    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+    for (size_t k = 0; k < sizeof keys / sizeof *keys && *total > *lower_bound; k++) {
         for (uint32_t i = 0; i < p->count; i++)
             p->order[i] = i;
         sort(p, p->order, spare, p->count, keys[k]);

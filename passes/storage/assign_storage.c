@@ -80,24 +80,24 @@ static void place(struct assigner *p, const struct value *v, const struct value 
     p->values[v->index].offset = offset;
 }
 
+static void resolve_view(struct assigner *p, const struct node *n)
+{
+    int64_t at = 0;
+
+    for (uint32_t i = 0; node_is_view(n) && i < n->result_count; i++)
+        place(p, n->results[i], n->inputs[0].value, node_view_offset(n, i));
+    /* Else this is a concat: pass_finish_clusters saw to it that each input has an owner of its size without other uses. */
+    for (uint32_t i = 0; !node_is_view(n) && i < n->input_count; i++) {
+        place(p, owner_of(p, n->inputs[i].value, NULL), n->results[0], at);
+        at += type_bytes(&n->inputs[i].value->type);
+    }
+}
+
 static void resolve_views(struct assigner *p)
 {
-    graph_for_each (p->g, n) {
-        int64_t at = 0;
-
-        if (n->cluster->kind != CLUSTER_VIEW)
-            continue;
-        if (node_is_view(n)) {
-            for (uint32_t i = 0; i < n->result_count; i++)
-                place(p, n->results[i], n->inputs[0].value, node_view_offset(n, i));
-            continue;
-        }
-        /* This is a concat: pass_finish_clusters saw to it that each input has an owner of its size without other uses. */
-        for (uint32_t i = 0; i < n->input_count; i++) {
-            place(p, owner_of(p, n->inputs[i].value, NULL), n->results[0], at);
-            at += type_bytes(&n->inputs[i].value->type);
-        }
-    }
+    for (const struct cluster *c = p->g->first_cluster; c; c = c->next)
+        for (uint32_t i = 0; c->kind == CLUSTER_VIEW && i < p->clusters[c->index].count; i++)
+            resolve_view(p, p->clusters[c->index].nodes[i]);
 }
 
 /* ---- 2. blocks ---- */

@@ -146,15 +146,11 @@ enum attempt { ATTEMPT_DONE, ATTEMPT_FAILED, ATTEMPT_AGAIN };
 static enum attempt create_library_step(struct compiler *k, struct compiled_cluster *cc)
 {
     struct sharing sharing = {&k->storage, cc->nodes->output_count > 0 ? cc->nodes->outputs[0] : NULL};
-    struct error why;
+    struct error why = {.status = WNNStatus_Success};
 
-    why.status = WNNStatus_Success;
-    why.message[0] = '\0';
     cc->library = k->en->functions->optional.library->step_create(k->en->library, cc->nodes->nodes, cc->nodes->count,
                                                                   shares_output, &sharing, &why);
-    if (cc->library)
-        return ATTEMPT_DONE;
-    return cluster_make_kernels(k, cc->cluster, cc->nodes) ? ATTEMPT_AGAIN : ATTEMPT_FAILED;
+    return cc->library ? ATTEMPT_DONE : cluster_make_kernels(k, cc->cluster, cc->nodes) ? ATTEMPT_AGAIN : ATTEMPT_FAILED;
 }
 
 /* ---- one attempt ---- */
@@ -258,9 +254,7 @@ static bool finish_library_steps(struct compiler *k)
 
         if (!cc->library)
             continue;
-        if (is_cancelled(k))
-            return false;
-        if (!k->en->functions->optional.library->step_finish(cc->library, k->e))
+        if (is_cancelled(k) || !k->en->functions->optional.library->step_finish(cc->library, k->e))
             return false;
         for (uint32_t n = 0; n < cc->nodes->count; n++)
             for (uint32_t in = 0; in < cc->nodes->nodes[n]->input_count; in++) {

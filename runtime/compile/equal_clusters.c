@@ -33,19 +33,15 @@ static uint32_t number_of(const struct cluster_nodes *c, const struct value *v)
     return UINT32_MAX;
 }
 
-static struct value *numbered(const struct cluster_nodes *c, uint32_t number)
-{
-    for (uint32_t i = 0; i < c->count; number -= c->nodes[i++]->result_count)
-        if (number < c->nodes[i]->result_count)
-            return c->nodes[i]->results[number];
-    return number < c->input_count ? c->inputs[number] : NULL;
-}
-
 struct value *cluster_counterpart(const struct cluster_nodes *a, const struct cluster_nodes *b, const struct value *v)
 {
-    const uint32_t number = number_of(a, v);
-
-    return number == UINT32_MAX ? NULL : numbered(b, number);
+    for (uint32_t i = 0; v->producer && i < a->count; i++)
+        if (v->producer == a->nodes[i])
+            return b->nodes[i]->results[v->result];
+    for (uint32_t i = 0; i < a->input_count; i++)
+        if (v == a->inputs[i])
+            return b->inputs[i];
+    return NULL;
 }
 
 /* The lowering makes code of constants whose elements are all equal; of integers it asks who else reads them. */
