@@ -129,6 +129,7 @@ struct graph_origin {
     enum graph_role role;
     bool is_clustered;     /* the passes have run */
     const uint32_t *sizes; /* of the names */
+    uint64_t *reached;     /* by value: what is known of the outputs that need it (runtime/api/graph.c), NULL: nothing */
     struct plans *plans;   /* who takes the graph over once it is compiled (runtime/compile/plans.h) */
     bool differs; /* a value is not what its expression says, as where an integer has overflowed: other sizes tell nothing */
     /* The last inputs have values computed of sizes, which the library fills and passes cannot read. */

@@ -247,17 +247,6 @@ static struct value *add_modulus(struct instance *s, const struct node *n)
 
 /* ---- nodes ---- */
 
-static bool add_constants(struct instance *s)
-{
-    for (const struct value *v = s->from->first_constant; v; v = v->next_constant)
-        if (v->constant && v->uses) {
-            s->values[v->index] = graph_add_constant(s->to, &v->type, constant_retain(v->constant));
-            if (!s->values[v->index])
-                return error_out_of_memory(s->e);
-        }
-    return true;
-}
-
 static bool add_nodes_and_outputs(struct instance *s);
 
 static bool begin(struct instance *s)
@@ -304,7 +293,7 @@ static bool fill_body(struct instance *s, const struct loop_body *l, const struc
         if (s->values[in->index]->kind == VALUE_INPUT)
             s->operands[s->operand_count++] = v;
     }
-    return add_constants(s) && add_nodes_and_outputs(s);
+    return add_nodes_and_outputs(s);
 }
 
 /* Makes the body of a loop at these sizes, and its operands, which are not those that it has as constants. */
@@ -452,6 +441,9 @@ static bool add_instance(struct instance *s, const struct node *n)
     instance_decide(s, n);
     if (take_results(s, n))
         return true;
+    for (uint32_t i = 0; i < n->input_count; i++)
+        if (n->inputs[i].value && !instance_value(s, n->inputs[i].value))
+            return error_out_of_memory(s->e);
     if (s->computes && n->op != OP_SHAPE && n->op != OP_RANGE && (s->values[n->results[0]->index] = instance_evaluate(s, n))) {
         s->exact[n->results[0]->index] = true;
         instance_note_late(s, n);
@@ -494,8 +486,10 @@ static bool add_inputs(struct instance *s)
 /* An output is a node's result: what has become a constant is copied by one. */
 static bool add_output(struct instance *s, const struct graph_output *o)
 {
-    struct value *v = s->values[o->value->index];
+    struct value *v = instance_value(s, o->value);
 
+    if (!v)
+        return error_out_of_memory(s->e);
     if (v->kind == VALUE_CONSTANT) {
         if (instance_is_late(s, o->value) && !(v = instance_data(s, o->value)))
             return error_out_of_memory(s->e);
@@ -538,7 +532,7 @@ struct graph *graph_at_sizes(const struct graph *g, const uint32_t *sizes, const
         s.to->budget = g->budget;
         s.to->account = g->account ? &s.to->budget : NULL;
         dims_evaluate_atoms(g, sizes, s.atoms);
-        ok = (s.to->origin.sizes || !dims_name_count(g)) && add_inputs(&s) && add_constants(&s) && add_nodes_and_outputs(&s);
+        ok = (s.to->origin.sizes || !dims_name_count(g)) && add_inputs(&s) && add_nodes_and_outputs(&s);
         if (!ok && !e->status)
             error_out_of_memory(e);
     }

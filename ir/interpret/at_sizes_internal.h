@@ -9,7 +9,7 @@ struct instance {
     const struct graph *from;
     struct graph *to;
     struct dim_number *atoms;
-    struct value **values; /* by value->index of `from` */
+    struct value **values; /* by value->index of `from`; NULL: a constant that no node reads that was made */
     struct error *e;
     bool *exact;                     /* likewise: integers that are what their expressions say, and have not overflowed */
     bool *late;                      /* likewise: constants that names decide */
@@ -36,6 +36,8 @@ static inline bool instance_is_late(const struct instance *s, const struct value
 {
     return v && s->late[v->index];
 }
+/** Returns what a value is now, or NULL if memory runs out. */
+struct value *instance_value(struct instance *s, const struct value *v);
 /** Returns the data of the graph that a constant becomes, one for equal ones, or NULL if memory runs out. */
 struct value *instance_data(struct instance *s, const struct value *v);
 /** Returns whether operand i of the node that is being made can stand for that of an equal node, which was made. */

@@ -22,6 +22,18 @@ static bool has_open_results(const struct node *n)
     return false;
 }
 
+struct value *instance_value(struct instance *s, const struct value *v)
+{
+    if (v->kind == VALUE_CONSTANT && !s->values[v->index])
+        s->values[v->index] = graph_add_constant(s->to, &v->type, constant_retain(v->constant));
+    return s->values[v->index];
+}
+
+static bool is_constant(const struct instance *s, const struct value *v)
+{
+    return v->kind == VALUE_CONSTANT || s->values[v->index]->kind == VALUE_CONSTANT;
+}
+
 void instance_decide(struct instance *s, const struct node *n)
 {
     const bool open = has_open_results(n);
@@ -30,7 +42,7 @@ void instance_decide(struct instance *s, const struct node *n)
 
     for (uint32_t i = 0; i < n->input_count; i++) {
         late |= instance_is_late(s, n->inputs[i].value);
-        constant &= !n->inputs[i].value || s->values[n->inputs[i].value->index]->kind == VALUE_CONSTANT;
+        constant &= !n->inputs[i].value || is_constant(s, n->inputs[i].value);
     }
     for (uint32_t i = 0; !open && i < n->result_count; i++)
         bytes += type_bytes(&n->results[i]->type);
@@ -209,13 +221,13 @@ static struct value *add_data(struct instance *s, const struct value *made)
 
 struct value *instance_data(struct instance *s, const struct value *v)
 {
-    const struct value *made = s->values[v->index];
+    const struct value *made = instance_value(s, v);
     const uint64_t hash = data_hash(v);
     struct table_entry *at = NULL;
 
     if (s->data[v->index])
         return s->data[v->index];
-    if (!table_reserve(&s->known, &s->to->arena, s->known.count + 1))
+    if (!made || !table_reserve(&s->known, &s->to->arena, s->known.count + 1))
         return NULL;
     while ((at = table_next(&s->known, hash, at))->item)
         if (same_data(at->item, v)) {
@@ -235,12 +247,12 @@ struct value *instance_data(struct instance *s, const struct value *v)
 bool instance_repeats(struct instance *s, const struct node *n, const struct node *like, uint32_t i)
 {
     const struct value *v = n->inputs[i].value, *w = like->inputs[i].value;
-    const struct value *a = v ? s->values[v->index] : NULL, *b = w ? s->values[w->index] : NULL;
 
-    if (v == w || a->kind != b->kind || a->kind != VALUE_CONSTANT)
-        return v == w || a->kind == b->kind;
+    if (v == w || !is_constant(s, v) || !is_constant(s, w))
+        return v == w || is_constant(s, v) == is_constant(s, w);
     if (n->op == OP_RANGE || (op_is_draft(n->op) && i))
-        return has_same_bytes(a, b);
+        return has_same_bytes(v->kind == VALUE_CONSTANT ? v : s->values[v->index],
+                              w->kind == VALUE_CONSTANT ? w : s->values[w->index]);
     return !(instance_is_late(s, v) || instance_is_late(s, w) || s->hides_all) ||
            (s->data[w->index] && instance_data(s, v) == s->data[w->index]);
 }

@@ -18,24 +18,25 @@ static bool binding_set(struct arena *a, struct graph_binding *b, const char *na
     return b->name != NULL;
 }
 
-/* Finds, by value, the groups of outputs that need it. */
-static bool graph_reach(const struct graph *g, struct arena *a, uint64_t **reached)
+/* Finds, by value, the groups of outputs that need it.  Returns NULL if memory runs out. */
+static const uint64_t *graph_reach(struct graph *g)
 {
-    *reached = arena_array(a, g->value_count, sizeof **reached);
-    if (!*reached)
-        return false;
+    uint64_t *reached = g->origin.reached;
+
+    if (reached || !(reached = g->origin.reached = arena_array(&g->arena, g->value_count, sizeof *reached)))
+        return reached;
     for (uint32_t i = 0; i < g->output_count; i++)
-        (*reached)[g->outputs[i].value->index] |= graph_output_group(i, g->output_count);
+        reached[g->outputs[i].value->index] |= graph_output_group(i, g->output_count);
     /* Nodes stand in an order in which values are defined before they are used: backwards, every user comes first. */
     for (const struct node *n = g->last; n; n = n->prev) {
         uint64_t needed = 0;
         for (uint32_t i = 0; i < n->result_count; i++)
-            needed |= (*reached)[n->results[i]->index];
+            needed |= reached[n->results[i]->index];
         for (uint32_t i = 0; needed && i < n->input_count; i++)
             if (n->inputs[i].value)
-                (*reached)[n->inputs[i].value->index] |= needed;
+                reached[n->inputs[i].value->index] |= needed;
     }
-    return true;
+    return reached;
 }
 
 static int compare_names(const char *a, size_t a_length, const char *b, size_t b_length)
@@ -69,13 +70,13 @@ static bool graph_sort_names(WNNGraph graph)
            sort_names(&graph->arena, graph->outputs, graph->output_count, &graph->outputs_by_name);
 }
 
-static bool graph_describe(WNNGraph graph, const struct graph *g, struct arena *scratch)
+static bool graph_describe(WNNGraph graph, struct graph *g)
 {
     const uint32_t inputs = g->input_count - g->origin.data_count;
-    uint64_t *reached;
+    const uint64_t *reached = graph_reach(g);
     bool ok = true;
 
-    if (!graph_reach(g, scratch, &reached))
+    if (!reached)
         return false;
     for (uint32_t i = 0; i < inputs; i++)
         graph->input_count += g->origin.role == GRAPH_VARIANT || reached[g->inputs[i]->index];
@@ -127,12 +128,8 @@ static WNNGraph graph_give_up(WNNGraph graph, struct error *e)
 WNNGraph graph_create_object(WNNContext context, struct graph *g, struct error *e)
 {
     WNNGraph graph = graph_new(context);
-    struct arena scratch = {0};
 
-    if (!graph || !graph_describe(graph, g, &scratch))
-        graph = graph_give_up(graph, e);
-    arena_free(&scratch);
-    return graph;
+    return graph && graph_describe(graph, g) ? graph : graph_give_up(graph, e);
 }
 
 static bool bindings_copy(struct arena *a, uint32_t count, const struct graph_binding *from, struct graph_binding **to)

@@ -24,6 +24,19 @@ struct loop_body *loop_part(const struct node *n, uint32_t i)
     return l;
 }
 
+void graph_renumber(struct graph *g)
+{
+    g->value_count = 0;
+    g->origin.reached = NULL;
+    for (uint32_t i = 0; i < g->input_count; i++)
+        g->inputs[i]->index = g->value_count++;
+    for (struct value *v = g->first_constant; v; v = v->next_constant)
+        v->index = g->value_count++;
+    graph_for_each (g, n)
+        for (uint32_t i = 0; i < n->result_count; i++)
+            n->results[i]->index = g->value_count++;
+}
+
 static bool same_parts(const struct node *a, const struct node *b)
 {
     for (uint32_t i = 0;; i++) {

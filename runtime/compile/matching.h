@@ -13,6 +13,8 @@ bool graphs_same_interface(const struct graph *a, const struct graph *b);
 /** Returns whether two graphs, after the passes, differ in no more than dimensions, integers among attributes, and the elements
  * of constants. */
 bool graphs_match(const struct graph *a, const struct graph *b);
+/** Numbers the values of a graph without gaps, which passes leave, in the order in which steps meet them. */
+void graph_renumber(struct graph *g);
 enum { PLAN_NAMES_MAX = 8 /* in a graph that has plans */ };
 /** Returns whether a named graph has plans: all lists of sizes are expressions.  Other values that are made of sizes are data,
  * of which passes know nothing (at_sizes.c). */

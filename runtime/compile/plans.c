@@ -215,18 +215,14 @@ static void walk(struct graph *g, struct walk *w)
 static uint32_t *expression_sizes(const struct plans *p, const uint32_t *sizes)
 {
     struct dim_number *atoms = calloc((size_t)dims_atom_count(p->named) + 1, sizeof *atoms);
-    uint32_t *out = calloc((size_t)p->expression_count + 1, sizeof *out);
+    uint32_t *out = atoms ? calloc((size_t)p->expression_count + 1, sizeof *out) : NULL;
 
-    if (atoms && out)
+    if (out)
         dims_evaluate_atoms(p->named, sizes, atoms);
-    for (uint32_t i = 0; atoms && out && i < p->expression_count; i++) {
+    for (uint32_t i = 0; out && i < p->expression_count; i++) {
         const struct dim_number x = dims_evaluate(p->named, DIM_OPEN | i, atoms);
 
         out[i] = x.known && x.value > 0 && x.value <= ELEMENT_COUNT_MAX ? (uint32_t)x.value : 0;
-    }
-    if (!atoms) {
-        free(out);
-        out = NULL;
     }
     free(atoms);
     return out;
@@ -505,6 +501,7 @@ static bool find_equal(struct plan *plan)
     for (uint32_t i = 0; i < plan->all.number_count; i++)
         if (plan->quantity_of[i] != NONE)
             *plan->all.numbers[i].place = DIM_OPEN | plan->quantity_of[i];
+    graph_renumber(plan->g);
     if (equal_clusters_find(plan->g, &plan->arena, &plan->clusters))
         return true;
     arena_free(&plan->arena);
