@@ -124,17 +124,16 @@ uint64_t kaffine_hash(uint64_t h, struct kaffine a)
 {
     h = hash_mix(h, (uint64_t)a.offset);
     for (uint32_t i = 0; i < a.count; i++)
-        h = hash_mix(hash_mix(h, a.terms[i].var), (uint64_t)a.terms[i].coefficient);
+        h = hash_mix(h, (uint64_t)a.terms[i].coefficient * KERNEL_VARS_MAX + a.terms[i].var);
     return h;
 }
 
 static uint64_t expr_hash(const struct kexpr *e)
 {
-    uint64_t h = hash_mix(hash_mix(e->op, e->type), e->bits.u64);
+    uint64_t h = hash_mix((uint64_t)e->op << 32 | e->type << 8 | e->reduce, e->bits.u64);
 
-    for (uint32_t i = 0; i < 3; i++)
-        h = hash_mix(h, e->args[i]);
-    h = kaffine_hash(hash_mix(hash_mix(h, e->tensor), e->reduce), e->index);
+    h = hash_mix(h, (uint64_t)e->args[0] << 32 | e->args[1]);
+    h = kaffine_hash(hash_mix(h, (uint64_t)e->args[2] << 32 | e->tensor), e->index);
     for (uint32_t i = 0; i < e->guard_count; i++)
         h = hash_mix(kaffine_hash(h, e->guards[i].form), (uint64_t)e->guards[i].bound);
     return h ^ h >> 29;

@@ -170,7 +170,8 @@ static bool rebuild_begin(struct rebuild *r, struct kernel *k)
     k->exprs = NULL;
     k->stores = NULL;
     k->builder.table = (struct table){0};
-    return true;
+    return array_reserve(&k->arena, &k->exprs, &k->builder.expr_capacity, r->expr_count, sizeof *k->exprs) ||
+           error_out_of_memory(&k->error);
 }
 
 /** Builds all that the stores need.  Returns false after an error. */

@@ -206,11 +206,13 @@ static void flush(struct writer *w)
     w->used = 0;
 }
 
+/* Writes a text, which is short. */
 static void put_text(struct writer *w, const char *text)
 {
-    for (; *text; w->collected[w->used++] = *text++)
-        if (w->used == sizeof w->collected)
-            flush(w);
+    if (w->used > sizeof w->collected / 2)
+        flush(w);
+    while (*text)
+        w->collected[w->used++] = *text++;
 }
 
 /* Writes a text and a whole number. */
@@ -220,9 +222,12 @@ static void put(struct writer *w, const char *text, int64_t value)
     uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
 
     *at = '\0';
-    do
-        *--at = (char)('0' + rest % 10);
-    while (rest /= 10);
+    do { /* In a structure a digit has 5 bits, and another one if more of them follow. */
+        const char digit = (char)(w->numbers ? rest % 32 + (*at ? 32 : 0) : rest % 10);
+
+        *--at = (char)('0' + digit);
+        rest = w->numbers ? rest / 32 : rest / 10;
+    } while (rest);
     if (value < 0)
         *--at = '-';
     put_text(w, text);
@@ -232,14 +237,10 @@ static void put(struct writer *w, const char *text, int64_t value)
 /** Writes a number: itself, or in a structure its slot if it is a parameter. */
 static void put_number(struct writer *w, int64_t value)
 {
-    if (w->numbers) {
-        const struct knumber *n = &w->numbers->items[w->next++];
-        if (n->slot >= 0) {
-            put(w, "$", n->slot);
-            return;
-        }
-    }
-    put(w, "", value);
+    const struct knumber *n = w->numbers ? &w->numbers->items[w->next++] : NULL;
+    const bool is_slot = n && n->slot >= 0;
+
+    put(w, is_slot ? "$" : "", is_slot ? n->slot : value);
 }
 
 static void put_var(struct writer *w, const struct kernel *k, uint32_t var)
@@ -332,11 +333,16 @@ static void describe_expr(struct writer *w, const struct kernel *k, uint32_t i)
     const struct kexpr *e = &k->exprs[i];
 
     w->next = w->numbers ? w->numbers->exprs[i] : 0;
-    put(w, "  e", i);
-    put_text(w, ": ");
-    put_text(w, ktype_name(e->type));
-    put_text(w, " = ");
-    put_text(w, kop_name(e->op));
+    if (w->numbers) { /* in few bytes */
+        put(w, "", e->op);
+        put(w, ":", e->type);
+    } else {
+        put(w, "  e", i);
+        put_text(w, ": ");
+        put_text(w, ktype_name(e->type));
+        put_text(w, " = ");
+        put_text(w, kop_name(e->op));
+    }
     switch (e->op) {
     case K_CONST:
         put_text(w, " ");

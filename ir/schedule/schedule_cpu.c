@@ -5,6 +5,7 @@
  *   1. the vector variable;  2. row buffers;  3. whether it is a contraction for register tiles, or a transpose;  4. lanes,
  *   vectors per iteration, unrolling;  5. the shape of the register tile;  6. units.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +43,8 @@ static double load_cost(const struct schedule *s, const struct isa *isa, const u
     return stride ? (2.0 * stride - 1) / (double)s->facts->loop.assumed_lanes : access_cost(s, exprs, load->index, var);
 }
 
-static double vector_cost(const struct schedule *s, const struct isa *isa, const uint64_t *exprs, uint32_t var)
+/* Returns the cost of vectors along a variable, or some part of it that is not below `limit`. */
+static double vector_cost(const struct schedule *s, const struct isa *isa, const uint64_t *exprs, uint32_t var, double limit)
 {
     const struct kernel *k = s->kernel;
     const double reduced = kernel_points(k, KVAR_REDUCED), size = (double)k->vars[var].size;
@@ -52,7 +54,7 @@ static double vector_cost(const struct schedule *s, const struct isa *isa, const
     const double waste = (double)ceil_div(k->vars[var].size, lanes) * (double)lanes / size;
     double cost = 0;
 
-    for (uint32_t i = 0; i < k->expr_count; i++) {
+    for (uint32_t i = 0; i < k->expr_count && cost < limit; i++) {
         const struct kexpr *e = &k->exprs[i];
         const bool loops = e->varying || e->op == K_REDUCE;
         const bool scalar = along_reduced && !loops;
@@ -77,7 +79,7 @@ static bool choose_vector_var(struct schedule *s, const struct isa *isa)
 {
     const struct kernel *k = s->kernel;
     const uint64_t *exprs = kernel_dependences(k, &s->arena);
-    double best = 0;
+    double best = INFINITY;
     const bool ordered = kernel_stores_in_order(k);
 
     if (!exprs)
@@ -87,7 +89,7 @@ static bool choose_vector_var(struct schedule *s, const struct isa *isa)
     for (uint32_t i = k->parallel_count; i-- > k->macro_tile_vars;) {
         if (k->vars[i].bounded)
             continue;
-        double cost = vector_cost(s, isa, exprs, i);
+        double cost = vector_cost(s, isa, exprs, i, best);
         if (s->vector_var == KEXPR_NONE || cost < best) {
             best = cost;
             s->vector_var = i;
@@ -95,7 +97,7 @@ static bool choose_vector_var(struct schedule *s, const struct isa *isa)
     }
     if (k->reduced_count && !ordered) {
         const uint32_t last = k->parallel_count + k->reduced_count - 1;
-        if (!k->vars[last].bounded && (s->vector_var == KEXPR_NONE || vector_cost(s, isa, exprs, last) < best))
+        if (!k->vars[last].bounded && (s->vector_var == KEXPR_NONE || vector_cost(s, isa, exprs, last, best) < best))
             s->vector_var = last;
     }
     return true;

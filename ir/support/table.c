@@ -27,14 +27,12 @@ struct table_entry *table_next(const struct table *t, uint64_t hash, const struc
     return &t->entries[i & (t->capacity - 1)];
 }
 
-bool table_reserve(struct table *t, struct arena *a, uint32_t items)
+bool table_grow(struct table *t, struct arena *a, uint32_t items)
 {
     struct table larger = {.capacity = t->capacity ? t->capacity : CAPACITY_LEAST, .count = t->count};
 
     while (larger.capacity && larger.capacity / 2 < items)
         larger.capacity *= 2;
-    if (larger.capacity && larger.capacity == t->capacity)
-        return true;
     larger.entries = !larger.capacity ? NULL
                      : a              ? arena_array(a, larger.capacity, sizeof *larger.entries)
                                       : calloc(larger.capacity, sizeof *larger.entries);

@@ -24,8 +24,12 @@ struct table {
     uint32_t capacity, count; /* capacity: a power of two */
 };
 
+bool table_grow(struct table *t, struct arena *a, uint32_t items);
 /** Makes room for so many items in all, in the arena or, if a is NULL, on the heap.  Returns false if memory runs out. */
-bool table_reserve(struct table *t, struct arena *a, uint32_t items);
+static inline bool table_reserve(struct table *t, struct arena *a, uint32_t items)
+{
+    return t->capacity / 2 >= items || table_grow(t, a, items);
+}
 /** Returns the next entry of a hash after `before` (NULL: the first): one whose item has that hash, or a free one, to which an
  * item may be added if room was reserved. */
 struct table_entry *table_next(const struct table *t, uint64_t hash, const struct table_entry *before);
