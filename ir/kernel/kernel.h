@@ -55,8 +55,8 @@
 enum {
     KERNEL_VARS_MAX = 48,     /* all variables of a kernel */
     KERNEL_TENSORS_MAX = 64,  /* tensor arguments */
-    KERNEL_STAGES_MAX = 10,   /* stages of a kernel */
-    KERNEL_LOCALS_MAX = 8,    /* local tensors */
+    KERNEL_STAGES_MAX = 12,   /* stages of a kernel */
+    KERNEL_LOCALS_MAX = 10,   /* local tensors */
     KERNEL_IMMEDIATE_MAX = 8, /* sizes of REDUCED variables up to this are part of a kernel's structure, not parameters */
     KERNEL_RUN_LEAST = 8      /* least consecutive elements for a vector; the same for all machines, like kernels */
 };

@@ -143,6 +143,7 @@ struct winograd_facts {
 /** Chooses the macro-tiles of rows of attention, and when one kernel computes all of it. */
 struct attention_facts {
     int64_t vectors_most;  /* vectors of rows of a macro-tile, at most, */
+    int64_t vectors_tiled; /* of which a register tile has so many: what remains takes as long as a whole one, */
     int64_t vectors_vary;  /* and where sizes vary */
     int64_t rows_least;    /* fewer leave lanes empty, */
     int64_t few_rows;      /* but so many or fewer have vectors along keys and columns: */
@@ -153,6 +154,7 @@ struct attention_facts {
     int64_t keys_least;    /* fewer make the stages short compared with the code around them */
     double scores_least;   /* bytes of scores: fewer are as fast, or faster, in memory between matmuls of the library */
     double scores_share;   /* share of the L2 cache that a macro-tile's scores may fill */
+    int64_t packed_tiles;  /* so many macro-tiles or more repay copying K and V whose rows lie apart; 0: none do */
     double block_share;    /* share of the L1 cache that the scores of a block of keys may fill: the matmul with V
                               multiplies all columns by it before it continues */
     int64_t block_least;   /* keys of such a block: fewer make the sums of blocks cost more than they gain */

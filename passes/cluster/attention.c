@@ -231,7 +231,7 @@ static double tile_cost(const struct attention *a, const struct target *t, int64
     const struct attention_facts *facts = &target_facts(t)->attention;
     const int64_t threads = target_stage_threads(t);
     const int64_t tiles = a->batches * ceil_div(a->rows, rows);
-    const double vectors = (double)ceil_div(rows, target_stage_lanes(t));
+    const double vectors = (double)(ceil_div(rows, target_stage_lanes(t) * facts->vectors_tiled) * facts->vectors_tiled);
     const double guarded =
         a->rows % rows ? facts->guarded_keys / (double)a->keys + (a->mask_count ? facts->guarded_mask : 0) : 0;
 

@@ -6,6 +6,9 @@
  *
  *              with many rows, all locals [...][row]                  with few rows, all locals [row][...]
  *   bound      which blocks of keys count, if the graph says it       likewise
+ *   keys       K, for all macro-tiles of a matrix, if its rows lie    -
+ *              apart: [key][depth]
+ *   values     likewise V, [key][width]                               -
  *   query      Q^T of the rows, [depth]                               -
  *   mask       operands of the chain that differ from row to row and  -
  *              from key to key, [key]
@@ -21,6 +24,7 @@
 #include "passes/cluster/attention.h"
 #include "passes/lower/stages.h"
 
+enum { OPERAND_K, OPERAND_V };
 enum { LOCAL_QUERY, LOCAL_SCORES, LOCAL_INVERSE, LOCAL_BLOCKS, LOCAL_PRODUCT, LOCAL_MASK };
 
 struct builder {
@@ -30,6 +34,8 @@ struct builder {
     int64_t rows_at_once; /* of few rows: those that share loads of K */
     int64_t blocks;       /* of keys, in the matmul with V */
     bool bounded;         /* LOCAL_MASK + mask_count says which of them count: [first, end) */
+    uint32_t operand;     /* K or V, whose stage is being made */
+    uint32_t packed[2];   /* the local with its rows one after the other; 0: they are read as they are */
     /* Variables of the macro-tile: the dimensions of the batch, the head of a group and the block of rows, in whose places
      * there are no dimensions.  With few rows those of a group are rows. */
     uint32_t batch_var[ATTENTION_BATCH_MAX], group_var, block_var;
@@ -260,6 +266,36 @@ static bool make_bound(struct part *st)
            store_local(st, LOCAL_MASK + b->a.mask_count, kaffine_const(1), kernel_cast(k, KT_I32, end));
 }
 
+/* Returns the element of K or V of a key, in the column. */
+static uint32_t load_operand(struct part *st, uint32_t operand, struct kaffine key, struct kaffine column)
+{
+    const struct attention *a = &st->b->a;
+    const struct value *v = (operand == OPERAND_K ? a->scores : a->product)->inputs[1].value;
+    const int64_t columns = operand == OPERAND_K ? a->depth : a->width;
+    struct map m = operand == OPERAND_K ? matrix_map(st, v, column, key) : matrix_map(st, v, key, column);
+    struct kernel *k = st->stage.l.k;
+
+    return st->b->packed[operand]
+               ? load_local(st, st->b->packed[operand], kaffine_add(k, kaffine_scale(k, key, columns), column))
+               : lower_value(&st->stage.l, v, &m);
+}
+
+/* Copies K or V if its rows lie apart: every macro-tile reads all of it, in the same few sets of the caches. */
+static bool make_packed(struct part *st)
+{
+    struct builder *b = st->b;
+    const int64_t columns = b->operand == OPERAND_K ? b->a.depth : b->a.width;
+    struct kaffine key = stage_var(&st->stage, KVAR_PARALLEL, b->a.keys);
+    struct kaffine column = stage_var(&st->stage, KVAR_PARALLEL, columns);
+    const uint32_t e = load_operand(st, b->operand, key, column);
+    struct kernel *k = st->stage.l.k;
+
+    if (e == KEXPR_NONE || k->exprs[e].op != K_LOAD || kaffine_coefficient(k->exprs[e].index, key.terms[0].var) <= columns)
+        return false;
+    b->packed[b->operand] = stages_local(&b->stages, b->a.keys * columns);
+    return store_local(st, b->packed[b->operand], kaffine_add(k, kaffine_scale(k, key, columns), column), e);
+}
+
 static bool make_query(struct part *st)
 {
     const struct builder *b = st->b;
@@ -336,13 +372,11 @@ static uint32_t chain_of(struct part *st, const struct row *row, struct kaffine 
 static bool make_scores(struct part *st)
 {
     const struct builder *b = st->b;
-    const struct value *k_value = b->a.scores->inputs[1].value;
     struct lowering *l = &st->stage.l;
     struct kaffine key;
     struct row row = add_keys(st, &key);
     struct kaffine depth = stage_var(&st->stage, KVAR_REDUCED, b->a.depth);
-    struct map operand = matrix_map(st, k_value, depth, key);
-    uint32_t e = lower_value(l, k_value, &operand);
+    uint32_t e = load_operand(st, OPERAND_K, key, depth);
 
     if (e == KEXPR_NONE)
         return false;
@@ -355,7 +389,7 @@ static bool make_scores(struct part *st)
 static bool make_sums(struct part *st)
 {
     const struct builder *b = st->b;
-    const struct value *q = b->a.scores->inputs[0].value, *k_value = b->a.scores->inputs[1].value;
+    const struct value *q = b->a.scores->inputs[0].value;
     const int64_t at_once = b->rows_at_once;
     bool good = true;
     struct lowering *l = &st->stage.l;
@@ -366,8 +400,7 @@ static bool make_sums(struct part *st)
     if (at_once < b->tile_rows)
         rows = kaffine_scale(l->k, stage_var(&st->stage, KVAR_PARALLEL, b->tile_rows / at_once), at_once);
     struct kaffine depth = stage_var(&st->stage, KVAR_REDUCED, b->a.depth);
-    struct map of_k = matrix_map(st, k_value, depth, key);
-    uint32_t y = lower_value(l, k_value, &of_k);
+    uint32_t y = load_operand(st, OPERAND_K, key, depth);
     for (int64_t i = 0; good && i < at_once; i++) {
         struct row row = row_of(st, kaffine_add_const(rows, i));
         struct map of_q = matrix_map(st, q, row.of_all, depth);
@@ -426,14 +459,12 @@ static bool make_weights(struct part *st)
 static bool make_product(struct part *st)
 {
     const struct builder *b = st->b;
-    const struct value *v = b->a.product->inputs[1].value;
     struct kernel *k = st->stage.l.k;
     struct kaffine block = add_blocks(st, KVAR_PARALLEL), column;
     struct row row = add_vars(st, b->a.width, &column);
     struct kaffine key = key_of(st, block, stage_var(&st->stage, KVAR_REDUCED, b->block_keys));
     struct kaffine line = kaffine_add(k, kaffine_scale(k, block, b->a.width), column);
-    struct map operand = matrix_map(st, v, key, column);
-    uint32_t e = lower_value(&st->stage.l, v, &operand);
+    uint32_t e = load_operand(st, OPERAND_V, key, column);
     uint32_t weight = load_local(st, LOCAL_SCORES, local_at(st, key, b->a.keys, row.lane));
 
     return store_local(st, LOCAL_BLOCKS, local_at(st, line, b->blocks * b->a.width, row.lane),
@@ -547,6 +578,15 @@ static void add_locals(struct builder *b)
         kernel_local(b->stages.kernel, WNNOperandDataType_Int32, 2);
 }
 
+/* Returns whether copies of K and V serve enough macro-tiles, one after the other. */
+static bool repays_packing(const struct builder *b, const struct target *t)
+{
+    const int64_t least = target_facts(t)->attention.packed_tiles, tiles = b->a.group * ceil_div(b->a.rows, b->tile_rows);
+    const bool follow = !b->a.batch_count || b->batch_var[b->a.batch_count - 1] < b->block_var;
+
+    return !b->few && !b->bounded && !t->sizes_vary && least && tiles >= least && follow;
+}
+
 struct kernel *lower_attention(const struct target *target, const struct node_table *t, const struct node *n,
                                uint32_t output_count, struct value *const *outputs)
 {
@@ -569,6 +609,8 @@ struct kernel *lower_attention(const struct target *target, const struct node_ta
     add_locals(&b);
     if (b.bounded)
         good = add_stage(&b, make_bound, "bound");
+    for (; repays_packing(&b, target) && b.operand <= OPERAND_V; b.operand++)
+        add_stage(&b, make_packed, b.operand == OPERAND_K ? "keys" : "values");
     good = good && (b.few || add_stage(&b, make_query, "query"));
     for (; good && !b.few && b.mask < b.a.mask_count; b.mask++)
         good = add_stage(&b, make_mask, "mask");

@@ -59,12 +59,12 @@ static const char *const attention_bodies[] = {
     "nodes { a = transpose(q, permutation=[0, 2, 1, 3]); b = transpose(k, permutation=[0, 2, 3, 1]); s = matmul(a, b);"
     "  p = softmax(s, 3); c = transpose(v, permutation=[0, 2, 1, 3]); y = matmul(p, c); } outputs { y; }",
     /* heads as exporters write them; more heads in Q than in K and V */
-    "inputs { q: f32[1, 18, 24]; k: f32[1, 21, 24]; v: f32[1, 21, 24]; }"
-    "nodes { a = reshape(q, [1, 18, 3, 8]); b = transpose(a, permutation=[0, 2, 1, 3]);"
+    "inputs { q: f32[1, 290, 24]; k: f32[1, 21, 24]; v: f32[1, 21, 24]; }"
+    "nodes { a = reshape(q, [1, 290, 3, 8]); b = transpose(a, permutation=[0, 2, 1, 3]);"
     "  c = reshape(k, [1, 21, 3, 8]); d = transpose(c, permutation=[0, 2, 3, 1]);"
     "  e = reshape(v, [1, 21, 3, 8]); f = transpose(e, permutation=[0, 2, 1, 3]);"
     "  s = matmul(b, d); p = softmax(s, 3); o = matmul(p, f);"
-    "  t = transpose(o, permutation=[0, 2, 1, 3]); y = reshape(t, [1, 18, 24]); } outputs { y; }",
+    "  t = transpose(o, permutation=[0, 2, 1, 3]); y = reshape(t, [1, 290, 24]); } outputs { y; }",
     "inputs { q: f32[1, 6, 10, 8]; k: f32[1, 2, 12, 8]; v: f32[1, 2, 12, 8]; }"
     "nodes { a = reshape(k, [1, 2, 1, 12, 8]); b = expand(a, [1, 2, 3, 12, 8]); c = reshape(b, [1, 6, 12, 8]);"
     "  d = transpose(c, permutation=[0, 1, 3, 2]);"

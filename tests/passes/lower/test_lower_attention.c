@@ -46,25 +46,28 @@ TEST(scratch_does_not_grow_with_the_rows)
 }
 
 /* A mask that all heads share is transposed once for all of them: its stage has the number of heads as its period, and stages
- * that differ from head to head have none. */
-TEST(shared_masks_are_transposed_once)
+ * that differ from head to head have none.  K and V of a head are copied once for all of its rows. */
+TEST(what_macro_tiles_share_is_made_once)
 {
-    static const char *const bodies[2] = {
+    static const char *const bodies[3] = {
         "inputs { q: f32[1, 3, 34, 8]; k: f32[1, 3, 8, 20]; v: f32[1, 3, 20, 8]; m: f32[1, 1, 34, 20]; }"
         "nodes { s = matmul(q, k); b = add(s, m); p = softmax(b, 3); y = matmul(p, v); } outputs { y; }",
         "inputs { q: f32[1, 3, 34, 8]; k: f32[1, 3, 8, 20]; v: f32[1, 3, 20, 8]; m: f32[1, 3, 34, 20]; }"
         "nodes { s = matmul(q, k); b = add(s, m); p = softmax(b, 3); y = matmul(p, v); } outputs { y; }",
+        "inputs { q: f32[3, 320, 8]; k: f32[40, 3, 8]; v: f32[40, 3, 9]; }"
+        "nodes { a = transpose(k, permutation=[1, 2, 0]); s = matmul(q, a); p = softmax(s, 2);"
+        "  b = transpose(v, permutation=[1, 0, 2]); y = matmul(p, b); } outputs { y; }",
     };
     const struct pass_options o = {.target = &plain_target, .debug = &prefer_attention};
 
-    for (int own = 0; own < 2; own++) {
-        struct graph *g = parse_body(bodies[own]);
+    for (int i = 0; i < 3; i++) {
+        struct graph *g = parse_body(bodies[i]);
 
         assert_true(pass_fuse_attention(g, &o));
         pass_finish_clusters(g, &o);
         struct kernel_list list = kernels_lower(g, g->first_cluster, &plain_target);
-        for (uint32_t i = 0; i < list.kernels[0]->stage_count; i++)
-            assert_int_equal(list.kernels[0]->stages[i].period, !own && i == 1 ? 3 : 1);
+        for (uint32_t n = 0; n < list.kernels[0]->stage_count; n++)
+            assert_int_equal(list.kernels[0]->stages[n].period, i == 0 && n == 1 ? 3 : i == 2 && n < 2 ? 10 : 1);
         kernels_end(g, &list);
     }
 }
