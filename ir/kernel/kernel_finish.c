@@ -375,7 +375,7 @@ static struct kaffine form_of_groups(struct kernel *k, struct kaffine a, int64_t
     return of;
 }
 
-/* Makes a copy of four bytes at a time, such as a transpose of words, one of numbers of 32 bits. */
+/* Makes a copy of two or four bytes at a time, such as a transpose of words, one of numbers of 16 or 32 bits. */
 static bool copy_words(struct kernel *k)
 {
     struct kstore *s = k->stores;
@@ -385,17 +385,17 @@ static bool copy_words(struct kernel *k)
 
     if (!k->var_count || k->tensor_count != 2 || k->store_count != 1 || k->expr_count != 1 || last->kind != KVAR_PARALLEL ||
         load->op != K_LOAD || load->guard_count || s->guard_count || k->tensors[0].type != k->tensors[1].type ||
-        last->size < 2 || (size_t)last->size * dtype_size(k->tensors[0].type) != sizeof(int32_t) || last->bounded)
+        last->size < 2 || sizeof(int32_t) % ((size_t)last->size * dtype_size(k->tensors[0].type)) != 0 || last->bounded)
         return true;
     const int64_t size = last->size;
     const struct kaffine from = form_of_groups(k, load->index, size, &whole), to = form_of_groups(k, s->index, size, &whole);
     if (!whole)
         return true;
     load->index = from;
-    load->type = KT_U32;
+    load->type = (size_t)size * dtype_size(k->tensors[0].type) == sizeof(int32_t) ? KT_U32 : KT_I16;
     s->index = to;
     last->size = 1;
-    k->tensors[0].type = k->tensors[1].type = WNNOperandDataType_Uint32;
+    k->tensors[0].type = k->tensors[1].type = load->type == KT_U32 ? WNNOperandDataType_Uint32 : DTYPE_INT16;
     k->tensors[0].elements /= size;
     k->tensors[1].elements /= size;
     return normalise(k);

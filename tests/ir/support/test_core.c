@@ -247,7 +247,7 @@ TEST(type_check_holds_the_limits)
         {{WNNOperandDataType_Int64, 1, {2147483647}}, NULL},
         {{WNNOperandDataType_Uint8, 12, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}}, NULL},
         {{WNNOperandDataType_Undefined, 0, {0}}, "input has no valid data type (value 0)"},
-        {{(WNNOperandDataType)DTYPE_END, 0, {0}}, "input has no valid data type (value 16)"},
+        {{(WNNOperandDataType)DTYPE_END, 0, {0}}, "input has no valid data type (value 17)"},
         {{WNNOperandDataType_Uint8, 13, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
          "input has rank 13, the largest supported is 12"},
         {{WNNOperandDataType_Uint8, 2, {3, 0}}, "input has size 0 in dimension 1, allowed are 1 to 2147483647"},
