@@ -352,38 +352,38 @@ static WNNOperandDescriptor describe_tensor(WNNTensor tensor)
     return (WNNOperandDescriptor){wnnTensorGetDataType(tensor), wnnTensorGetRank(tensor), wnnTensorGetShape(tensor), NULL};
 }
 
+/** Copies a tensor to a buffer if `reads`, else a buffer to it.  Returns false with an exception set. */
+static bool copy_tensor(PyObject *self, WNNTensor tensor, const struct place *place, PyObject *buffer, bool reads)
+{
+    const WNNOperandDescriptor descriptor = describe_tensor(tensor);
+    struct source source = {0};
+    WNNStatus status;
+    bool ok = source_open(buffer, place, reads, &source) && source_fits(&source, place, &descriptor, "the tensor");
+
+    if (ok) {
+        WITHOUT_GIL(status = reads ? wnnContextReadTensor(native(self), tensor, source.data, source.bytes)
+                                   : wnnContextWriteTensor(native(self), tensor, source.data, source.bytes));
+        ok = succeeded(module_of(self), status);
+    }
+    source_close(&source);
+    return ok;
+}
+
 static PyObject *context_read_tensor(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static const struct place place = {"read_tensor", "output", ""};
     static char *names[] = {"tensor", "output", NULL};
-    PyObject *value, *output = Py_None, *result = NULL;
+    PyObject *value, *output = Py_None, *result;
     struct module *m = module_of(self);
-    WNNOperandDescriptor descriptor;
-    struct source source = {0};
-    struct object *tensor;
-    WNNStatus status;
-    void *data;
-    bool ok;
+    struct object *object;
 
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O:read_tensor", names, &value, &output) ||
-        !(tensor = object_require(m, value, TYPE_TENSOR, "tensor")))
+        !(object = object_require(m, value, TYPE_TENSOR, "tensor")))
         return NULL;
-    descriptor = describe_tensor(tensor->native.tensor);
-    if (output == Py_None) {
-        result = array_create(m, &descriptor);
-        data = result ? array_data(result) : NULL;
-        ok = result;
-    } else {
-        ok = source_open(output, &place, true, &source) && source_fits(&source, &place, &descriptor, "the tensor");
-        data = source.data;
-        result = ok ? Py_NewRef(output) : NULL;
-    }
-    if (ok) {
-        WITHOUT_GIL(status = wnnContextReadTensor(native(self), tensor->native.tensor, data, descriptor_bytes(&descriptor)));
-        ok = succeeded(m, status);
-    }
-    source_close(&source);
-    if (!ok)
+    const WNNTensor tensor = object->native.tensor;
+    const WNNOperandDescriptor descriptor = describe_tensor(tensor);
+    result = output == Py_None ? array_create(m, &descriptor) : Py_NewRef(output);
+    if (result && !copy_tensor(self, tensor, &place, result, true))
         Py_CLEAR(result);
     return result && output == Py_None ? array_present(m, result) : result;
 }
@@ -392,25 +392,13 @@ static PyObject *context_write_tensor(PyObject *self, PyObject *args, PyObject *
 {
     static const struct place place = {"write_tensor", "data", ""};
     static char *names[] = {"tensor", "data", NULL};
-    struct module *m = module_of(self);
-    WNNOperandDescriptor descriptor;
-    struct source source = {0};
     PyObject *value, *data;
     struct object *tensor;
-    WNNStatus status;
-    bool ok;
 
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO:write_tensor", names, &value, &data) ||
-        !(tensor = object_require(m, value, TYPE_TENSOR, "tensor")))
+        !(tensor = object_require(module_of(self), value, TYPE_TENSOR, "tensor")))
         return NULL;
-    descriptor = describe_tensor(tensor->native.tensor);
-    ok = source_open(data, &place, false, &source) && source_fits(&source, &place, &descriptor, "the tensor");
-    if (ok) {
-        WITHOUT_GIL(status = wnnContextWriteTensor(native(self), tensor->native.tensor, source.data, source.bytes));
-        ok = succeeded(m, status);
-    }
-    source_close(&source);
-    return ok ? Py_NewRef(Py_None) : NULL;
+    return copy_tensor(self, tensor->native.tensor, &place, data, false) ? Py_NewRef(Py_None) : NULL;
 }
 
 ACTION(context_destroy, wnnContextDestroy(native(self)))
