@@ -153,6 +153,7 @@ struct attention_facts {
     int64_t bounded_least; /* then so many rows suffice that fill lanes */
     int64_t keys_least;    /* fewer make the stages short compared with the code around them */
     double scores_least;   /* bytes of scores: fewer are as fast, or faster, in memory between matmuls of the library */
+    double scores_whole;   /* likewise where macro-tiles of whole vectors leave no remainder, so that no row is gathered */
     double scores_share;   /* share of the L2 cache that a macro-tile's scores may fill */
     int64_t packed_tiles;  /* so many macro-tiles or more repay copying K and V whose rows lie apart; 0: none do */
     double block_share;    /* share of the L1 cache that the scores of a block of keys may fill: the matmul with V

@@ -114,7 +114,7 @@ static const struct target_facts rows[ROW_COUNT] = {
                    .multiplication = {MULTIPLICATION_FACTS, FULL_RATE_PRICES, .worth = 0.94, .convolutions = true,
                                       .depthwise = true, .dense_batches = true, .fixed_sizes = true, .bytes = true},
                    .winograd = {WINOGRAD_FACTS, .kinds = 3},
-                   .attention = {PROCESSOR_ATTENTION(1), .scores_least = 1}},
+                   .attention = {PROCESSOR_ATTENTION(1), .scores_least = 1, .scores_whole = 1}},
     [HALF_RATE] = {.name = "avx512-half-rate",
                    HALF_RATE_ROW,
                    .contraction = WIDE_CONTRACTION,
@@ -122,21 +122,21 @@ static const struct target_facts rows[ROW_COUNT] = {
                    .multiplication = {MULTIPLICATION_FACTS, HALF_RATE_PRICES, .worth = 0.9, .depthwise = true,
                                       .fixed_sizes = true},
                    .winograd = {WINOGRAD_FACTS, .kinds = 3},
-                   .attention = {PROCESSOR_ATTENTION(1), .scores_least = 1}},
+                   .attention = {PROCESSOR_ATTENTION(1), .scores_least = 1, .scores_whole = 1}},
     [AVX2] = {.name = "avx2",
               HALF_RATE_ROW,
               .contraction = NARROW_CONTRACTION,
               .multiplication = {MULTIPLICATION_FACTS, AVX2_PRICES, .worth = 0.98, .library_results = 16, .convolutions = true,
                                  .groups = true, .depthwise = true, .fixed_sizes = true},
               .winograd = {WINOGRAD_FACTS, .kinds = 3},
-              .attention = {PROCESSOR_ATTENTION(2), .packed_tiles = 8, .scores_least = 16 << 20}},
+              .attention = {PROCESSOR_ATTENTION(2), .packed_tiles = 8, .scores_least = 16 << 20, .scores_whole = 512 << 10}},
     /* This has vectors of 128 bits in 16 registers: the first x86-64.  There larger tiles of Winograd were slower. */
     [BASELINE] = {.name = "baseline",
                   HALF_RATE_ROW,
                   .contraction = NARROW_CONTRACTION,
                   .multiplication = {UNMEASURED_MULTIPLICATION(0.25, 0.25), .depthwise = true},
                   .winograd = {WINOGRAD_FACTS, .kinds = 1},
-                  .attention = {PROCESSOR_ATTENTION(1), .scores_least = 64 << 20}},
+                  .attention = {PROCESSOR_ATTENTION(1), .scores_least = 64 << 20, .scores_whole = 64 << 20}},
     /* This has them in 32 registers: aarch64, and others.  Nothing was measured there.  The numbers are the baseline's, but
      * that oneDNN 2.6 has only portable C for it, which is taken to reach a quarter of what its code for x86-64 does. */
     [NEON] = {.name = "neon",
@@ -144,7 +144,7 @@ static const struct target_facts rows[ROW_COUNT] = {
               .contraction = NARROW_CONTRACTION,
               .multiplication = {UNMEASURED_MULTIPLICATION(0.25, 0.0625), .depthwise = true},
               .winograd = {WINOGRAD_FACTS, .kinds = 1},
-              .attention = {PROCESSOR_ATTENTION(1), .scores_least = 64 << 20}},
+              .attention = {PROCESSOR_ATTENTION(1), .scores_least = 64 << 20, .scores_whole = 64 << 20}},
     /* An engine loads all operands of unrolled steps first: what the registers do not hold goes to the stack and back. */
     [WEBASSEMBLY] = {.name = "webassembly",
                      HALF_RATE_ROW,
@@ -152,7 +152,7 @@ static const struct target_facts rows[ROW_COUNT] = {
                                      .window = WINDOW_FACTS(8), .unrolled_steps = 8},
                      .multiplication = {UNMEASURED_MULTIPLICATION(0.25, 0.25)},
                      .winograd = {WINOGRAD_FACTS, .kinds = 1},
-                     .attention = {PROCESSOR_ATTENTION(1), .scores_least = 64 << 20}},
+                     .attention = {PROCESSOR_ATTENTION(1), .scores_least = 64 << 20, .scores_whole = 64 << 20}},
     /* Local memory of a GPU holds the transformed inputs and products of two tiles or so: those of a macro-tile pass through
      * the last cache, which reads a number in the time of some twenty multiply-adds, and matmuls of stages read it there, too.
      * Direct convolutions come through local memory.  So none is expected to gain. A GPU's matmuls from local memory are
@@ -164,7 +164,7 @@ static const struct target_facts rows[ROW_COUNT] = {
                 .multiplication = {MULTIPLICATION_FACTS, DEVICE_PRICES, .worth = 0.9},
                 .winograd = {WINOGRAD_FACTS, .kinds = 1},
                 .attention = {ATTENTION_FACTS, .vectors_most = 16, .vectors_tiled = 1, .scores_least = 32 << 20,
-                              .few_rows_best = 15, .bounded_rows = 15, .tile = 4}},
+                              .scores_whole = 32 << 20, .few_rows_best = 15, .bounded_rows = 15, .tile = 4}},
     /* On PoCL transformed convolutions take what the model says of a processor, and direct ones, whose tiles read both operands
      * for every window element, reach a smaller share of the peak.  Of channels that lie one after the other the transforms
      * gather and scatter.
@@ -176,7 +176,7 @@ static const struct target_facts rows[ROW_COUNT] = {
                           .multiplication = {MULTIPLICATION_FACTS, DEVICE_PROCESSOR_PRICES, .worth = 0.9},
                           .winograd = {WINOGRAD_FACTS, .kinds = 1},
                           .attention = {ATTENTION_FACTS, .vectors_most = 6, .vectors_tiled = 1, .scores_least = 128 << 10,
-                                        .few_rows_best = 15, .bounded_rows = 15, .tile = 0.5}},
+                                        .scores_whole = 128 << 10, .few_rows_best = 15, .bounded_rows = 15, .tile = 0.5}},
 };
 
 const struct target_facts *target_facts(const struct target *t)

@@ -36,13 +36,15 @@ static bool is_better(const struct attention *a, const struct target *t)
 {
     const struct attention_facts *facts = &target_facts(t)->attention;
     const double scores = (double)a->batches * (double)a->rows * (double)a->keys * sizeof(float);
+    const int64_t rows = attention_tile_rows(a, t);
+    const double least = a->rows % rows || rows % target_stage_lanes(t) ? facts->scores_least : facts->scores_whole;
 
     if (attention_has_few_rows(a, t))
         return (!t->takes_node && !t->device) ||
                a->group * a->rows <= (a->bound.edge_count ? facts->bounded_rows : facts->few_rows_best);
     const bool skips = a->bound.edge_count && !t->device && !t->sizes_vary; /* keys that the library would read */
     return a->rows >= (skips ? facts->bounded_least : facts->rows_least) && a->keys >= facts->keys_least &&
-           ((!t->takes_node && !t->device) || skips || scores >= facts->scores_least);
+           ((!t->takes_node && !t->device) || skips || scores >= least);
 }
 
 /* ---- the cluster ---- */

@@ -124,6 +124,7 @@ static const struct range ranges[] = {
     RANGE(INT64, int64_t, attention.bounded_least, 1, 64),
     RANGE(INT64, int64_t, attention.keys_least, 1, 4096),
     RANGE(DOUBLE, double, attention.scores_least, 1, 1 << 30),
+    RANGE(DOUBLE, double, attention.scores_whole, 1, 1 << 30),
     RANGE(DOUBLE, double, attention.scores_share, 0.05, 1),
     RANGE(INT64, int64_t, attention.packed_tiles, 0, 1 << 20),
     RANGE(DOUBLE, double, attention.block_share, 0.05, 1),

@@ -69,8 +69,9 @@ static bool chosen(const struct target *t, uint32_t flags, int heads, int rows, 
     return found;
 }
 
-/* Several rows that do not fill a vector stay with the library.  With short vectors so do small scores, unless there is no
- * library or keys may be skipped.  Numbers of low precision and the switch prefer-library leave all of them. */
+/* Several rows that do not fill a vector stay with the library.  With short vectors so do small scores, and larger ones where a
+ * remainder of rows is left, unless there is no library or keys may be skipped.  Numbers of low precision and the switch
+ * prefer-library leave all of them. */
 TEST(what_is_better_is_chosen)
 {
     struct target wide = plain_target, narrow = {.isa.vector_bits = 256, .thread_count = 1, .cache_bytes = 1 << 20}, t;
@@ -81,8 +82,10 @@ TEST(what_is_better_is_chosen)
     assert_false(chosen(&wide, 0, 12, 5, 128));
     assert_false(chosen(&wide, 0, 12, 15, 128));
     assert_false(chosen(&wide, DEBUG_PREFER_LIBRARY, 12, 128, 128));
-    assert_false(chosen(&narrow, 0, 12, 128, 128));
-    assert_true(chosen(&narrow, 0, 12, 1024, 1024));
+    assert_true(chosen(&narrow, 0, 12, 128, 128));
+    assert_false(chosen(&narrow, 0, 12, 196, 196));
+    assert_false(chosen(&narrow, 0, 4, 128, 128));
+    assert_true(chosen(&narrow, 0, 12, 1031, 1024));
     struct graph *g = parse_body(bounded_attention_bodies[BOUNDED_ATTENTION_BODIES - 2]);
     assert_true(pass_fuse_attention(g, &(struct pass_options){.target = &narrow, .debug = &(struct debug_options){0}}));
     graph_free(g);
