@@ -190,6 +190,8 @@ static bool take_array(const struct model_port *port, struct source *s, struct n
                         describe_type(wants, sizeof wants, d->dataType, d->rank, d->shape));
     struct error e = {0};
     if (!s->member) {
+        if (!s->array.data && !npy_read(s->path, &s->array, &e)) /* an earlier size took it */
+            return complain("%s", e.message);
         *array = s->array;
         s->array.data = NULL; /* the shape stays: --quantize-weights reads the model once more */
     } else if (!npz_read_array(s->path, s->member, array, &e)) {
