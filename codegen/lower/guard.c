@@ -87,7 +87,7 @@ bool window_is_guarded(const struct emitter *e)
     const struct kernel *k = e->k;
     bool any = false;
 
-    if (e->s->tiled || k->rare || !e->info.vector_parallel || e->s->transpose.var != KEXPR_NONE)
+    if (e->s->tiled || e->s->edges.zeros || k->rare || !e->info.vector_parallel || e->s->transpose.var != KEXPR_NONE)
         return false;
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];

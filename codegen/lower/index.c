@@ -202,12 +202,12 @@ static bool offset_is_last(const struct emitter *e, const struct context *cx)
     return e->k->macro_tile_vars && !cx->tile;
 }
 
-/* Returns what form_uniform does, but in stages without the offset. */
-static V form_terms(struct emitter *e, const struct context *cx, uint32_t form)
+/* Returns what form_uniform does as far as it is known at a level, but in stages without the offset. */
+static V form_terms(struct emitter *e, const struct context *cx, uint32_t form, uint32_t last)
 {
     const struct form *f = &e->info.forms[form];
     V sum = offset_is_last(e, cx) ? const_index(&e->m, 0) : number_value(e, f->number);
-    for (uint32_t level = LEVEL_UNIT; level <= f->level; level++) {
+    for (uint32_t level = LEVEL_UNIT; level <= last; level++) {
         bool any = false;
         for (uint32_t i = 0; i < f->affine->count; i++)
             any |= e->info.var_level[f->affine->terms[i].var] == level && term_is_uniform(e, cx, f, i);
@@ -232,7 +232,7 @@ static V form_terms(struct emitter *e, const struct context *cx, uint32_t form)
 
 V form_uniform(struct emitter *e, const struct context *cx, uint32_t form)
 {
-    V sum = form_terms(e, cx, form);
+    V sum = form_terms(e, cx, form, e->info.forms[form].level);
 
     if (!offset_is_last(e, cx) || number_is(&e->info, e->info.forms[form].number, 0))
         return sum;
@@ -266,6 +266,18 @@ static void add_transposed_row(struct emitter *e, const struct context *cx, cons
     }
 }
 
+uint32_t form_row_level(const struct emitter *e, const struct context *cx, const struct form *f)
+{
+    uint32_t level = cx->transposed ? LEVEL_UNIT : LEVEL_ENTRY;
+
+    if (e->s->transpose.var == KEXPR_NONE && e->info.vector_parallel && schedule_has_many_addresses(e->s))
+        return LEVEL_UNIT;
+    for (uint32_t i = 0; i < f->affine->count; i++)
+        if (term_is_uniform(e, cx, f, i) && e->info.var_level[f->affine->terms[i].var] > level)
+            level = e->info.var_level[f->affine->terms[i].var];
+    return level;
+}
+
 static void add_vector_term(struct emitter *e, const struct context *cx, uint32_t form, struct form_value *p)
 {
     const struct form *f = &e->info.forms[form];
@@ -274,10 +286,17 @@ static void add_vector_term(struct emitter *e, const struct context *cx, uint32_
     V base = cx->tile ? const_index(&e->m, (int64_t)(cx->copy % cx->tile->vectors) * e->s->lanes)
                       : cx->vector_base[cx->lanes > 1 ? cx->copy : 0];
 
+    const uint32_t row_level = form_row_level(e, cx, f);
+    p->row = form_terms(e, cx, form, row_level);
     frame_at(&e->frame, f->level);
-    p->row = form_terms(e, cx, form);
-    p->along =
-        add_term(e, offset_is_last(e, cx) ? number_value(e, f->number) : const_index(&e->m, 0), number, coefficient, base);
+    p->along = add_term(e, const_index(&e->m, 0), number, coefficient, base);
+    for (uint32_t i = 0; i < f->affine->count; i++) {
+        const uint32_t var = f->affine->terms[i].var;
+        if (e->info.var_level[var] > row_level && term_is_uniform(e, cx, f, i))
+            p->along = add_term(e, p->along, f->number + 1 + i, number_value(e, f->number + 1 + i), var_scalar(e, cx, var));
+    }
+    if (offset_is_last(e, cx))
+        p->offset = f->number;
     if (!cx->tile || cx->copy % cx->tile->vectors)
         p->base = add_term(e, p->base, number, coefficient, base);
     if (cx->lanes > 1 && !f->derived_lanes && number_is(&e->info, number, 1)) {
@@ -351,15 +370,6 @@ struct form_value form_evaluate(struct emitter *e, const struct context *cx, uin
     return p;
 }
 
-uint32_t form_row_level(const struct emitter *e, const struct context *cx, const struct form *f)
-{
-    uint32_t level = cx->transposed ? LEVEL_UNIT : LEVEL_ENTRY;
-    for (uint32_t i = 0; i < f->affine->count; i++)
-        if (term_is_uniform(e, cx, f, i) && e->info.var_level[f->affine->terms[i].var] > level)
-            level = e->info.var_level[f->affine->terms[i].var];
-    return level;
-}
-
 V stepped_pointer(struct emitter *e, T element, V groups[ROW_GROUPS], V step, uint32_t i)
 {
     V offset;
@@ -413,6 +423,13 @@ V form_row_pointer(struct emitter *e, const struct context *cx, uint32_t form, s
     frame_at(&e->frame, level);
     V offset = op_mul(&e->m, row, p->tile_step);
     return op_opaque(&e->m, op_address(&e->m, element, c->pointer, offset));
+}
+
+V form_pointer(struct emitter *e, T element, V tensor, V row, const struct form_value *p)
+{
+    V address = row ? op_address(&e->m, element, row, p->along) : op_address(&e->m, element, tensor, p->base);
+
+    return row && p->offset ? op_address(&e->m, element, address, number_value(e, p->offset)) : address;
 }
 
 V form_lanes(struct emitter *e, const struct context *cx, const struct form_value *p)

@@ -36,10 +36,11 @@ enum form_kind {
 /** A form's value for the current lanes and copy: base + 0, lane, -lane or lanes[lane]. */
 struct form_value {
     enum form_kind kind;
-    V base;       /* an index */
-    V lanes;      /* FORM_LANES: <lanes x i32> */
-    V tile_step;  /* from row to row of a transposed tile; NULL: it is the same for all */
-    V row, along; /* base in two parts: without the vector variable, and its contribution; NULL: it has none */
+    V base;          /* an index */
+    V lanes;         /* FORM_LANES: <lanes x i32> */
+    V tile_step;     /* from row to row of a transposed tile; NULL: it is the same for all */
+    V row, along;    /* base in two parts: what form_row_level knows, and the rest; NULL: no vector variable */
+    uint32_t offset; /* in stages: the number that is added to both; 0: it is in row */
 };
 /** Evaluates a form in the context. */
 struct form_value form_evaluate(struct emitter *e, const struct context *cx, uint32_t form);
@@ -49,10 +50,12 @@ V form_lanes(struct emitter *e, const struct context *cx, const struct form_valu
 V tile_row(const struct emitter *e, const struct context *cx, uint32_t row);
 /** Returns the part of a form that is the same for all lanes, without the vector variable. */
 V form_uniform(struct emitter *e, const struct context *cx, uint32_t form);
-/** Returns the level at which that part is known. */
+/** Returns the level at which the pointer of a form's row is computed. */
 uint32_t form_row_level(const struct emitter *e, const struct context *cx, const struct form *f);
 /** Returns tensor + row as a pointer that is computed outside of the vectors' loop, or NULL if p has no row. */
 V form_row_pointer(struct emitter *e, const struct context *cx, uint32_t form, struct form_value *p, T element, V tensor);
+/** Returns the address tensor + p; row is what form_row_pointer gave. */
+V form_pointer(struct emitter *e, T element, V tensor, V row, const struct form_value *p);
 /** Returns the i-th of pointers that are `step` elements apart.  groups[0] is the first; every fourth one is added to groups as
  * needed. */
 V stepped_pointer(struct emitter *e, T element, V groups[ROW_GROUPS], V step, uint32_t i);

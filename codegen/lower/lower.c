@@ -52,8 +52,7 @@ static void emit_body(struct emitter *e)
 
     frame_open(&e->frame, LEVEL_ENTRY);
     e->args.scratch = loop_add(e->m.b, LOOP_SCRATCH, type_ptr, NULL, 0, 0);
-    if (e->s->tiled)
-        microkernel_enter_function(e);
+    microkernel_enter_function(e);
     emit_units(e, &cx, begin, end);
 }
 

@@ -29,12 +29,6 @@ static V zero_vector(struct emitter *e)
     return e->args.zero_vector;
 }
 
-/* Returns the address tensor + p; row is what form_row_pointer gave. */
-static V form_pointer(struct emitter *e, T element, V tensor, V row, const struct form_value *p)
-{
-    return row ? op_address(&e->m, element, row, p->along) : op_address(&e->m, element, tensor, p->base);
-}
-
 /* ---- loads ---- */
 
 static V reverse(const struct build *m, V x)
@@ -171,6 +165,23 @@ static V load_by_branches(struct emitter *e, const struct context *cx, uint32_t 
     return op_get(m, result);
 }
 
+/* Returns what a load gives where zeros stand for all that a unit reads outside. */
+static V load_or_zeros(struct emitter *e, const struct context *cx, uint32_t expr, T element, uint32_t align)
+{
+    const struct build *m = &e->m;
+    const uint32_t form = e->info.expr_form[expr];
+    V exists, lanes, tensor = tensor_pointer(e, e->k->exprs[expr].tensor);
+
+    guards_value(e, cx, form + 1, e->k->exprs[expr].guard_count, LEVEL_UNIT, &exists, &lanes);
+    const struct form_value p = form_evaluate(e, cx, form);
+    V offset = number_value(e, p.offset);
+    frame_at(&e->frame, LEVEL_UNIT);
+    V row = op_address(m, element, op_address(m, element, tensor, p.row), offset);
+    row = op_opaque(m, op_select(m, exists, row, e->args.zero_row));
+    frame_at(&e->frame, e->info.expr_level[expr]);
+    return op_load(m, type_lanes(element, cx->lanes), op_address(m, element, row, p.along), cx->mask, align);
+}
+
 /* Asks for the next row.  Several loops over a row come back to it while it is in the L1 cache, so the second one asks for
  * the next row, which would otherwise have to be waited for at its start. */
 static void prefetch_next_row(struct emitter *e, const struct context *cx, const struct kexpr *x, T element, V address)
@@ -205,6 +216,8 @@ V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
             m, op_load(m, type_lanes(element, expr_is_vector(e, cx, expr) ? cx->lanes : 1), address, NULL, align), dtype);
     if (load_is_strided(e, cx, expr))
         return emit_strided_load(e, cx, expr);
+    if (e->s->edges.zeros && x->guard_count && expr_is_vector(e, cx, expr))
+        return load_or_zeros(e, cx, expr, element, align);
     if (load_branches(e, cx, expr))
         return widen_float(m, load_by_branches(e, cx, expr, element, align), dtype);
     V pointer = tensor_pointer(e, x->tensor);

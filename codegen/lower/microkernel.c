@@ -38,11 +38,12 @@ void microkernel_enter_function(struct emitter *e)
 {
     const struct build *m = &e->m;
     enum { STEP = TARGET_LINE_BYTES / sizeof(float) }; /* a line of the cache at a time, of which there are whole ones */
+    const uint32_t zeros = e->s->tiled ? e->s->tile.zeros : e->s->edges.zeros;
 
-    if (!e->s->tile.zeros)
+    if (!zeros)
         return;
-    e->args.zero_row = loop_array(m->b, LOOP_ARRAY, type_i32, (int64_t)sizeof(int32_t) * e->s->tile.zeros);
-    V at = loop_for_begin(m->b, const_index(m, 0), const_index(m, e->s->tile.zeros), LOOP_AT_LEAST_ONCE);
+    e->args.zero_row = loop_array(m->b, LOOP_ARRAY, type_i32, (int64_t)sizeof(int32_t) * zeros);
+    V at = loop_for_begin(m->b, const_index(m, 0), const_index(m, zeros), LOOP_AT_LEAST_ONCE);
     V address = op_address(m, type_i32, e->args.zero_row, at);
     V fill = const_int(m, 32, (int32_t)(tile_fill(e->s) * (UINT32_MAX / UINT8_MAX)));
     op_store(m, const_splat(m, fill, STEP), address, NULL, sizeof(int32_t));

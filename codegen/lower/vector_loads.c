@@ -115,8 +115,7 @@ V emit_strided_load(struct emitter *e, const struct context *cx, uint32_t expr)
         V mask = part_mask(e, cx, expr, &part), index;
 
         frame_at(&e->frame, e->info.expr_level[expr]);
-        index = row ? p.along : p.base;
-        V address = op_address(m, element, row ? row : tensor, index);
+        V address = form_pointer(e, element, tensor, row, &p);
         index = const_index(m, part.first);
         address = op_address(m, element, address, index);
         V elements = op_load_or(m, vector, address, mask, x->guard_count ? guard_fill(e, x, cx->lanes) : NULL,

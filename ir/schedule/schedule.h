@@ -175,6 +175,7 @@ struct edges {
     bool far_guards;  /* some guard's form may leave the numbers of 32 bits */
     bool whole;       /* rows are whole vectors: nothing is left over */
     bool branches;    /* vectors across an edge of guards are loaded with branches */
+    uint32_t zeros;   /* of a stage's unit that loads outside read, whose address is chosen before; 0: there are none */
 };
 
 /** Describes the loops over REDUCED variables, which are counted from the outermost one.  Long sums are added up in blocks of
@@ -302,6 +303,10 @@ int64_t schedule_padded_panel(const struct target *t, const struct contraction *
  * time, so that all sums fit into registers.  The number divides n; it is 0 if no width does.
  */
 int64_t schedule_recurrent_panel(const struct target *t, int64_t n);
+
+/** Returns whether a stage, or one of a kernel's, has so many addresses that only what is the same for a unit is added to their
+ * pointers: the rest is one index for all.  Then LLVM's strength reduction would take them apart again. */
+bool schedule_has_many_addresses(const struct schedule *s);
 
 /* ---- what the lowering asks about a register tile, by the schedule (schedule_matmul.c) ---- */
 

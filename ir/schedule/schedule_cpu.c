@@ -419,6 +419,59 @@ static bool choose_loops(struct schedule *s, const struct isa *isa)
     return true;
 }
 
+bool schedule_has_many_addresses(const struct schedule *s)
+{
+    enum { MANY = 16 };
+    const struct kernel *k = s->kernel;
+    uint32_t count = k->macro_tile_vars && !s->tiled ? k->store_count : 0;
+    bool many = false;
+
+    for (uint32_t i = 0; count && i < k->expr_count; i++)
+        count += k->exprs[i].op == K_LOAD;
+    for (uint32_t i = 0; i < k->stage_count; i++)
+        many |= schedule_has_many_addresses(s->stages[i]);
+    return many || count > MANY;
+}
+
+/* Returns how many zeros a stage's loads read for all of a unit where a guard fails, or 0 if some load cannot: guards must be
+ * the same for all of a unit, and the elements few.  The number is one for all sizes, so that they share code. */
+static uint32_t choose_zeros(const struct schedule *s)
+{
+    enum { ZEROS = 512 };
+    const struct kernel *k = s->kernel;
+    bool any = false;
+
+    if (!schedule_has_many_addresses(s) || k->rare || !vector_is(s, KVAR_PARALLEL) || s->lanes == 1 ||
+        s->transpose.var != KEXPR_NONE)
+        return 0;
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *x = &k->exprs[i];
+        int64_t span = k->vars[s->vector_var].size;
+
+        if (x->op != K_LOAD || !x->guard_count)
+            continue;
+        if (x->bits.u64 || k->tensors[x->tensor].type != WNNOperandDataType_Float32 ||
+            kaffine_coefficient(x->index, s->vector_var) != 1 || s->exprs[i].load)
+            return 0;
+        for (uint32_t v = 0; v < k->var_count; v++) {
+            const bool reduced = k->vars[v].kind == KVAR_REDUCED;
+            const int64_t step = kaffine_coefficient(x->index, v);
+
+            if (!reduced && v != s->vector_var)
+                continue;
+            for (uint32_t g = 0; g <= x->guard_count; g++) {
+                const struct kaffine *form = g ? &x->guards[g - 1].form : &x->index;
+                if (form_derives_from(k, form, v) || (g && kaffine_coefficient(*form, v)))
+                    return 0;
+            }
+            if (reduced && (step < 0 || step > ZEROS || (span += step * (k->vars[v].size - 1)) > ZEROS))
+                return 0;
+        }
+        any = true;
+    }
+    return any ? ZEROS : 0;
+}
+
 /* ---- 6. units ---- */
 
 /* Makes the vector variable's blocks smaller where they are so few that threads would have nothing to do, and each holds a
@@ -515,9 +568,11 @@ static bool schedule_loops(struct schedule *s, const struct target *t)
     transpose_choose(s);
     if (!choose_loops(s, &t->isa))
         return false;
+    s->edges.zeros = choose_zeros(s);
     /* What the lowering chose is whole vectors; other numbers are the graph's, and many graphs differ in nothing else. */
     s->fixed_size = kernel_sizes_are_chosen(k) && s->vector_var != KEXPR_NONE && k->vars[s->vector_var].size % s->lanes == 0 &&
-                    !(t->sizes_vary && vector_is(s, KVAR_REDUCED) && find_contraction(k) == KEXPR_NONE);
+                    !((t->sizes_vary || k->parallel_count == k->macro_tile_vars) && vector_is(s, KVAR_REDUCED) &&
+                      find_contraction(k) == KEXPR_NONE);
     if (s->tiled && !tile_choose(s, t))
         return false;
     choose_vector_block(s, t->sizes_vary);

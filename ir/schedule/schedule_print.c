@@ -155,6 +155,8 @@ static void print_code(const struct schedule *s, FILE *out)
             s->vectors, s->wide_vectors, s->reduced.unroll_from, s->edges.masked_tail ? ", masked tail" : "");
     if (s->edges.far_guards)
         fputs(" far guards", out);
+    if (s->edges.zeros)
+        fprintf(out, " %u zeros", s->edges.zeros);
     for (uint32_t i = 0; i < k->phase_count; i++)
         fprintf(out, " %u", s->phase_vectors[i]);
     if (s->vector_block != s->facts->loop.vector_block)

@@ -63,10 +63,23 @@ static uint32_t input_at(struct part *st, struct kaffine y, struct kaffine x, st
     return lower_guarded(&st->stage.l, b->n->inputs[0].value, &m, 2, guards, (union scalar){.u64 = 0});
 }
 
-/* Returns the first input of a tile along a dimension, `tile` counted in the image. */
-static struct kaffine first_input(struct part *st, struct kaffine tile, uint32_t d)
+/* Returns the lesser of an index and the last of `size`, as data: code is the same for sizes that divide evenly and others. */
+static struct kaffine at_most_last(struct part *st, uint32_t index, int64_t size)
 {
-    return kaffine_add_const(kaffine_scale(st->stage.l.k, tile, st->b->s.tile->results[d]), -st->b->s.padding[d]);
+    struct kernel *k = st->stage.l.k;
+
+    return kernel_loaded_var(k, kernel_cast(k, KT_U64, index), size);
+}
+
+/* Returns the first result of a macro-tile's tile along a dimension.  Tiles beyond the image are the last one. */
+static struct kaffine first_result(struct part *st, struct kaffine tile, uint32_t d)
+{
+    struct kernel *k = st->stage.l.k;
+    const struct winograd_shape *s = &st->b->s;
+    const int64_t results = s->tile->results[d];
+    struct kaffine at = kaffine_add(k, d ? st->column : st->row, tile);
+
+    return at_most_last(st, kernel_index(k, kaffine_scale(k, at, results)), results * (s->tiles[d] - 1) + 1);
 }
 
 /* Multiplies a transform's matrix with a column whose elements are `step` apart, in place. */
@@ -112,8 +125,8 @@ static bool make_input(struct part *st)
     struct kaffine lane = stage_var(&st->stage, KVAR_PARALLEL, b->s.block);
     struct kaffine block = stage_var(&st->stage, KVAR_REDUCED, b->s.in_channels / b->s.block);
     struct kaffine channel = kaffine_add(k, kaffine_scale(k, block, b->s.block), lane);
-    struct kaffine y = first_input(st, kaffine_add(k, st->row, row), 0);
-    struct kaffine x = first_input(st, kaffine_add(k, st->column, column), 1);
+    struct kaffine y = kaffine_add_const(first_result(st, row, 0), -b->s.padding[0]);
+    struct kaffine x = kaffine_add_const(first_result(st, column, 1), -b->s.padding[1]);
     struct kaffine tile = kaffine_add(k, kaffine_scale(k, row, b->s.macro_tile[1]), column);
     struct kaffine to = kaffine_add(k, kaffine_scale(k, tile, b->s.in_channels), channel);
     const struct winograd_transform *const *side = b->s.tile->side;
@@ -202,8 +215,7 @@ static bool make_output(struct part *st)
     struct kaffine lane = stage_var(&st->stage, KVAR_PARALLEL, b->s.panel);
     struct kaffine panel = stage_var(&st->stage, KVAR_REDUCED, b->s.out_channels / b->s.panel);
     struct kaffine channel = kaffine_add(k, kaffine_scale(k, panel, b->s.panel), lane);
-    struct kaffine y = kaffine_scale(k, kaffine_add(k, st->row, row), results[0]);
-    struct kaffine x = kaffine_scale(k, kaffine_add(k, st->column, column), results[1]);
+    struct kaffine y = first_result(st, row, 0), x = first_result(st, column, 1);
     struct kaffine tile = kaffine_add(k, kaffine_scale(k, row, b->s.macro_tile[1]), column);
     struct kaffine from = kaffine_add(k, kaffine_scale(k, tile, b->s.out_channels), channel);
     uint32_t m[WINOGRAD_POINTS_MAX], tensor = stage_local(&st->stage, LOCAL_MATMUL, false);
@@ -214,14 +226,16 @@ static bool make_output(struct part *st)
         multiply(k, &side[0]->output, m + i, wide);
     for (int64_t i = 0; i < results[0]; i++)
         multiply(k, &side[1]->output, m + wide * i, 1);
-    for (int64_t i = 0; i < results[0] * results[1]; i++) {
+    /* Results beyond the image are stored where the last one is, which then is stored last. */
+    for (int64_t i = results[0] * results[1]; i-- > 0;) {
         const int64_t r = i / results[1], c = i % results[1];
-        struct map at = image_map(b, st->batch, kaffine_add_const(y, r), kaffine_add_const(x, c), channel);
-        const struct kguard guards[2] = {{at.forms[b->image[AXIS_HEIGHT]], b->s.out[0]},
-                                         {at.forms[b->image[AXIS_WIDTH]], b->s.out[1]}};
+        if ((r && b->s.out[0] == 1) || (c && b->s.out[1] == 1)) /* it would be the same element, and only one value is known */
+            continue;
+        struct kaffine row_at = r ? at_most_last(st, kernel_index(k, kaffine_add_const(y, r)), b->s.out[0]) : y;
+        struct kaffine column_at = c ? at_most_last(st, kernel_index(k, kaffine_add_const(x, c)), b->s.out[1]) : x;
+        struct map at = image_map(b, st->batch, row_at, column_at, channel);
 
-        if (!map_guard(&st->stage.l, &at, 2, guards) || !know_element(st, &at, m[wide * r + c]) ||
-            !stage_store_outputs(&st->stage, b->n->results[0], &at))
+        if (!know_element(st, &at, m[wide * r + c]) || !stage_store_outputs(&st->stage, b->n->results[0], &at))
             return false;
     }
     return k->expr_count <= EXPRESSIONS_MAX * results[0] * results[1];
@@ -281,7 +295,7 @@ struct kernel *lower_winograd(const struct target *target, const struct node_tab
                                .anchor = n,
                                .output_count = output_count,
                                .outputs = outputs,
-                               .sizes_vary = target->sizes_vary,
+                               .sizes_vary = true, /* sizes that divide evenly and others share code */
                                .macro_tile_vars = 3,
                                .macro_tiles = {b.s.batch, b.s.count[0], b.s.count[1]},
                                .predicate = LOCAL_PREDICATE,

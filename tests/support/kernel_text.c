@@ -501,6 +501,7 @@ static struct kernel *parse_kernel(const char *start, const char **at, bool in_b
 
     assert_true(p && k);
     *p = (struct parser){.start = start, .at = *at, .k = k};
+    k->builder.keeps_guards = in_braces; /* as it was printed */
     next(p);
     if (in_braces) {
         const size_t length = strcspn(p->at, " {\n");

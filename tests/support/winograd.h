@@ -53,7 +53,7 @@ static const char *const winograd_bodies[] = {
     "inputs { x: f32[1, 3, 2, 20]; } consts { w: f32[20, 3, 3, 37] @scalar(1); }"
     "nodes { y = conv2d(x, w, padding=[5, 4, 7, 3], filterLayout=\"ihwo\"" NHWC "); } outputs { y; }",
     "inputs { x: f32[3, 1, 1, 1]; } consts { w: f32[1, 1, 3, 3] @scalar(1); }"
-    "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
+    "nodes { c = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); y = max(c, x); } outputs { y; }",
     /* channels first */
     "inputs { x: f32[2, 17, 8, 11]; } consts { w: f32[33, 17, 3, 3] @scalar(1); b: f32[33] @scalar(1); }"
     "nodes { y = conv2d(x, w, bias=b, padding=[1, 1, 1, 1]); } outputs { y; }",
