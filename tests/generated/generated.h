@@ -102,7 +102,10 @@ bool gen_model_save(const struct gen_model *m, const char *path);
 bool gen_model_load(struct gen_model *m, const char *path);
 /** Drops tensors that no node has. */
 void gen_model_compact(struct gen_model *m);
-bool gen_type_is_float(unsigned type);
+static inline bool gen_type_is_float(unsigned type)
+{
+    return type == ONNX_FLOAT || type == ONNX_FLOAT16 || type == ONNX_DOUBLE || type == ONNX_BFLOAT16;
+}
 /** 1 if the type has none that is known. */
 size_t gen_type_size(unsigned type);
 /** Elements of a tensor that are written: those that it should have, up to GEN_ELEMENTS. */
@@ -120,7 +123,10 @@ struct gen_random {
 
 uint64_t gen_next(struct gen_random *r);
 /** 0 to below - 1. */
-uint32_t gen_below(struct gen_random *r, uint32_t below);
+static inline uint32_t gen_below(struct gen_random *r, uint32_t below)
+{
+    return below ? (uint32_t)((gen_next(r) >> 32) * below >> 32) : 0;
+}
 static inline bool gen_chance(struct gen_random *r, uint32_t percent)
 {
     return gen_below(r, 100) < percent;

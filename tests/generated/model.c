@@ -16,11 +16,6 @@ uint64_t gen_next(struct gen_random *r)
     return z ^ z >> 31;
 }
 
-uint32_t gen_below(struct gen_random *r, uint32_t below)
-{
-    return below ? (uint32_t)((gen_next(r) >> 32) * below >> 32) : 0;
-}
-
 void gen_model_init(struct gen_model *m, enum gen_dialect dialect)
 {
     memset(m, 0, sizeof *m);
@@ -42,11 +37,6 @@ double gen_double(int64_t bits)
 
     memcpy(&value, &bits, sizeof value);
     return value;
-}
-
-bool gen_type_is_float(unsigned type)
-{
-    return type == ONNX_FLOAT || type == ONNX_FLOAT16 || type == ONNX_DOUBLE || type == ONNX_BFLOAT16;
 }
 
 size_t gen_type_size(unsigned type)

@@ -26,26 +26,6 @@ uint64_t draw_bits(struct generator *r)
     return z ^ z >> 31;
 }
 
-uint32_t draw(struct generator *r, uint32_t n)
-{
-    return (uint32_t)(draw_bits(r) >> 11) % n;
-}
-
-uint32_t draw_from(struct generator *r, uint32_t low, uint32_t high)
-{
-    return low + draw(r, high - low + 1);
-}
-
-bool chance(struct generator *r, uint32_t percent)
-{
-    return draw(r, 100) < percent;
-}
-
-double draw_unit(struct generator *r)
-{
-    return (double)(draw_bits(r) >> 11) / 4503599627370496.0 - 1;
-}
-
 void draw_permutation(struct generator *r, uint32_t count, uint32_t *out)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -309,17 +289,17 @@ static struct value *make_leaf(struct generator *r, const struct tensor_type *t,
     return v;
 }
 
+struct value *draw_input(struct generator *r, const struct tensor_type *t, enum content content)
+{
+    return make_leaf(r, t, content, 0, false);
+}
+
 struct value *draw_leaf(struct generator *r, const struct tensor_type *t, enum content content, uint32_t range)
 {
     uint32_t constants = content >= CONTENT_WEIGHTS ? 95 : content == CONTENT_ANY || content == CONTENT_BYTES ? 30 : 70;
     const bool constant = chance(r, constants);
 
     return make_leaf(r, t, content, range, constant);
-}
-
-struct value *draw_input(struct generator *r, const struct tensor_type *t, enum content content)
-{
-    return make_leaf(r, t, content, 0, false);
 }
 
 static bool fits(const struct value *v, dtype_set types, uint32_t rank_min, uint32_t rank_max)

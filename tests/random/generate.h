@@ -26,13 +26,25 @@ struct generator {
 void generator_init(struct generator *r, struct sample *draft, uint64_t seed);
 uint64_t draw_bits(struct generator *r);
 /** Below n (n > 0). */
-uint32_t draw(struct generator *r, uint32_t n);
+static inline uint32_t draw(struct generator *r, uint32_t n)
+{
+    return (uint32_t)(draw_bits(r) >> 11) % n;
+}
 /** From low to high. */
-uint32_t draw_from(struct generator *r, uint32_t low, uint32_t high);
+static inline uint32_t draw_from(struct generator *r, uint32_t low, uint32_t high)
+{
+    return low + draw(r, high - low + 1);
+}
 /** True with a probability of percent. */
-bool chance(struct generator *r, uint32_t percent);
+static inline bool chance(struct generator *r, uint32_t percent)
+{
+    return draw(r, 100) < percent;
+}
 /** From -1 to 1. */
-double draw_unit(struct generator *r);
+static inline double draw_unit(struct generator *r)
+{
+    return (double)(draw_bits(r) >> 11) / 4503599627370496.0 - 1;
+}
 /** A permutation of 0 .. count - 1. */
 void draw_permutation(struct generator *r, uint32_t count, uint32_t *out);
 /** A divisor of n. */

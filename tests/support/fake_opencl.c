@@ -112,11 +112,6 @@ cl_int fake_give(const char *call, const void *value, size_t bytes, size_t room,
     return fake_leave(code);
 }
 
-cl_int fake_give_text(const char *call, const char *text, size_t room, void *out, size_t *size)
-{
-    return fake_give(call, text, strlen(text) + 1, room, out, size);
-}
-
 static struct _cl_platform_id the_platform;
 static const struct fake_device the_device = {
     .name = "fake device", .type = CL_DEVICE_TYPE_GPU, .units = 4, .memory = DEVICE_MEMORY};

@@ -96,7 +96,10 @@ cl_int fake_leave(cl_int code);
 void *fake_create(const char *name, size_t bytes, cl_int *error);
 /** Makes a whole call that answers with bytes, or with a text. */
 cl_int fake_give(const char *call, const void *value, size_t bytes, size_t room, void *out, size_t *size);
-cl_int fake_give_text(const char *call, const char *text, size_t room, void *out, size_t *size);
+static inline cl_int fake_give_text(const char *call, const char *text, size_t room, void *out, size_t *size)
+{
+    return fake_give(call, text, strlen(text) + 1, room, out, size);
+}
 /** Drops a reference and returns whether it was the last one.  The lock is held. */
 bool fake_drop(int *references);
 /** Takes or drops a reference; an object without any is freed. */

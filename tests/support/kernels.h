@@ -244,7 +244,6 @@ static inline uint32_t kernels_fuse(struct graph *g, const struct pass_options *
     pass_finish_clusters(g, o);
     assert_int_equal(g->error.status, WNNStatus_Success);
     for (const struct cluster *c = g->first_cluster; c; c = c->next) {
-
         if (c->kind != CLUSTER_KERNEL)
             continue;
         struct kernel_list list = kernels_lower(g, c, o->target);

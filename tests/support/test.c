@@ -76,11 +76,6 @@ int tests_run_as(const char *group)
     return _cmocka_run_group_tests(group, tests, test_count, group_setup, group_teardown);
 }
 
-int tests_run(void)
-{
-    return tests_run_as("tests");
-}
-
 int tests_main(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "--list"))

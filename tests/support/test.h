@@ -84,7 +84,10 @@ void test_skip_all(const char *reason);
 
 /** Runs all tests, as a group of that name.  Returns the number of those that failed, or 77 if the program is skipped. */
 int tests_run_as(const char *group);
-int tests_run(void);
+static inline int tests_run(void)
+{
+    return tests_run_as("tests");
+}
 
 /** Runs the tests that the arguments say: all, or those of a pattern; or lists them (--list). */
 int tests_main(int argc, char **argv);

@@ -32,7 +32,10 @@ bool number_read(const cJSON *json, WNNNumber *number);
 /** "dataType" and "shape" of a JSON object.  False: a type that the specification does not have, or too many dimensions. */
 bool type_read(const cJSON *json, struct tensor_type *type);
 /** Sets error to what cannot be understood in the case itself. */
-bool test_error(struct error *e, const char *what, const char *detail);
+static inline bool test_error(struct error *e, const char *what, const char *detail)
+{
+    return error_set(e, WNNStatus_DataError, "%s: %s", what, detail);
+}
 
 /** Returns the graph of the case through call_infer and node_create.  NULL: e says why. */
 struct graph *test_graph(struct test *t, struct error *e);

@@ -8,11 +8,6 @@
 
 #include "conformance.h"
 
-bool test_error(struct error *e, const char *what, const char *detail)
-{
-    return error_set(e, WNNStatus_DataError, "%s: %s", what, detail);
-}
-
 bool number_read(const cJSON *json, WNNNumber *number)
 {
     char *end;

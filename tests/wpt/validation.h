@@ -56,7 +56,10 @@ char *read_text(const char *path);
 /** A string or member name as a view; buf receives it. */
 WNNStringView view(const char *text, char *buf, size_t size);
 /** Returns a member of an object, NULL if there is none. */
-const cJSON *member(const cJSON *object, const char *name);
+static inline const cJSON *member(const cJSON *object, const char *name)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, name);
+}
 /** A member that is a string; "" if there is none. */
 const char *text_of(const cJSON *object, const char *name);
 /** Returns a member that is a small number, such as {"operand": 3}. */

@@ -58,11 +58,6 @@ WNNStringView view(const char *text, char *buf, size_t size)
     return (WNNStringView){buf, length};
 }
 
-const cJSON *member(const cJSON *object, const char *name)
-{
-    return cJSON_GetObjectItemCaseSensitive(object, name);
-}
-
 const char *text_of(const cJSON *object, const char *name)
 {
     const cJSON *m = member(object, name);

@@ -95,7 +95,6 @@ TEST(parts_of_concats_have_stages)
     assert_true(pass_fuse_kernels(g, &o));
     pass_finish_clusters(g, &o);
     for (const struct cluster *c = g->first_cluster; c; c = c->next) {
-
         struct kernel_list list = kernels_lower(g, c, &t);
         kernels += list.count;
         for (uint32_t i = 0; i < list.count; i++)

@@ -288,13 +288,11 @@ TEST(other_weights_are_folded)
 /* Makes kernels of the graph, and counts those that multiply bytes and those in no register tiles. */
 static void count_kernels(struct graph *g, const struct pass_options *o, uint32_t *multiply, uint32_t *others)
 {
-
     *multiply = *others = 0;
     pass_fuse_kernels(g, o);
     pass_finish_clusters(g, o);
     assert_int_equal(g->error.status, WNNStatus_Success);
     for (const struct cluster *c = g->first_cluster; c; c = c->next) {
-
         if (c->kind != CLUSTER_KERNEL)
             continue;
         struct kernel_list list = kernels_lower(g, c, o->target);

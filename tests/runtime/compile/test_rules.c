@@ -375,7 +375,6 @@ TEST(unreachable_inputs_are_none)
 
 TEST(supported_types_are_told)
 {
-
     assert_int_equal(runtime_supported_types(context, OP_RELU, 0), op_infos[OP_RELU].ins[0].types);
     /* add: b has the type of a, and so has the result. */
     assert_int_equal(runtime_supported_types(context, OP_ADD, 1), runtime_supported_types(context, OP_ADD, 0));

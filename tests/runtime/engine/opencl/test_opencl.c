@@ -4,6 +4,7 @@
  * byte: which commands are queued and when anybody waits, and that whatever fails is said, ends, and leaves nothing behind.
  */
 #include "runtime/engine/opencl/opencl_support.h"
+#include "support/api.h"
 #include "support/release.h"
 
 /* ---- everything may fail ---- */
@@ -264,19 +265,6 @@ struct convolution {
     float data[300];
 };
 
-static WNNTensor tensor_of_shape(WNNContext context, size_t rank, const uint32_t *shape)
-{
-    WNNTensorDescriptor d = WNN_TENSOR_DESCRIPTOR_INIT;
-    WNNTensor t;
-
-    d.dataType = WNNOperandDataType_Float32;
-    d.rank = rank;
-    d.shape = shape;
-    d.readable = d.writable = true;
-    assert_int_equal(wnnContextCreateTensor(context, &d, &t), WNNStatus_Success);
-    return t;
-}
-
 static void convolution_open(struct convolution *c, const char *debug)
 {
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
@@ -287,9 +275,9 @@ static void convolution_open(struct convolution *c, const char *debug)
     o.debug = WNN_STR(debug);
     assert_int_equal(wnnCreateContext(&o, &c->context), WNNStatus_Success);
     c->graph = new_graph(c->context, convolutional);
-    c->x = tensor_of_shape(c->context, 4, (const uint32_t[]){1, 3, 10, 10});
-    c->y = tensor_of_shape(c->context, 2, (const uint32_t[]){25, 5});
-    c->z = tensor_of_shape(c->context, 4, (const uint32_t[]){1, 3, 10, 10});
+    c->x = tensor_of(c->context, 4, (const uint32_t[]){1, 3, 10, 10});
+    c->y = tensor_of(c->context, 2, (const uint32_t[]){25, 5});
+    c->z = tensor_of(c->context, 4, (const uint32_t[]){1, 3, 10, 10});
 }
 
 static void convolution_run(struct convolution *c, int times)
