@@ -23,7 +23,7 @@ TEST(each_combination_has_a_line)
     assert_int_equal(count("note: "), 1);
     runs(0, "", "%s sum.webnn --sizes n=1,2 --dim m=3", WEBNN_RUN);
     assert_int_equal(count(" ms, computed in "), 2);
-    runs(0, "", "%s sum.webnn --dim n=2 --dim m=2 --output x.npy", WEBNN_RUN);
+    runs(0, "", "%s sum.webnn --dim n=2 --dim m=2 --output y=x.npy", WEBNN_RUN);
     runs(0, "", "%s sum.webnn --sizes n=2,2 --sizes m=2 --input x=x.npy", WEBNN_RUN);
 }
 
