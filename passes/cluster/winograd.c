@@ -206,7 +206,8 @@ enum { TRANSFORM_OPERATIONS = 4 }; /* for each transformed weight, or about so *
 static bool transform_all(const struct weights *w, const struct winograd_shape *s, float *to)
 {
     const int64_t points = s->tile->points, plane = s->in_channels * s->out_channels;
-    double g[9][WINOGRAD_LANES], u[WINOGRAD_POINTS_MAX][WINOGRAD_LANES], sums[WINOGRAD_LANES][WINOGRAD_POINTS_MAX];
+    double g[9][WINOGRAD_LANES], u[WINOGRAD_POINTS_MAX][WINOGRAD_LANES], sums[WINOGRAD_POINTS_MAX][WINOGRAD_LANES];
+    double of_lane[WINOGRAD_POINTS_MAX];
 
     for (int64_t first = 0; first < s->out_channels; first += s->panel)
         for (int64_t lane = 0; lane < s->panel; lane += WINOGRAD_LANES) {
@@ -215,23 +216,32 @@ static bool transform_all(const struct weights *w, const struct winograd_shape *
 
             memset(sums, 0, sizeof sums);
             for (int64_t in = 0; in < s->in_channels; in++) {
+                int beyond = 0; /* the loops along lanes become vectors */
                 for (int64_t l = 0; l < count; l++)
-                    for (int i = 0; i < 9; i++) {
+                    for (int i = 0; i < 9; i++)
                         g[i][l] = (double)weight_at(w, first + lane + l, in, i / 3, i % 3);
-                        if (!(fabs(g[i][l]) < (double)WINOGRAD_WEIGHT_LIMIT))
-                            return false;
+                for (int i = 0; i < 9; i++)
+                    for (int64_t l = 0; l < count; l++) {
+                        beyond |= !(fabs(g[i][l]) < (double)WINOGRAD_WEIGHT_LIMIT);
                         magnitudes[l] += fabs(g[i][l]);
                     }
-                winograd_transform_weights(s->tile, g, u, count, false);
-                for (int64_t i = 0; i < points; i++)
-                    for (int64_t l = 0; l < count; l++) {
-                        to[i * plane + first * s->in_channels + in * s->panel + lane + l] = (float)u[i][l];
-                        sums[l][i] += fabs(u[i][l]);
-                    }
-            }
-            for (int64_t l = 0; l < count; l++)
-                if (!winograd_is_accurate(s->tile, s->in_channels, sums[l], magnitudes[l], 1))
+                if (beyond)
                     return false;
+                winograd_transform_weights(s->tile, g, u, count, false);
+                for (int64_t i = 0; i < points; i++) {
+                    float *row = to + i * plane + first * s->in_channels + in * s->panel + lane;
+                    for (int64_t l = 0; l < count; l++)
+                        row[l] = (float)u[i][l];
+                    for (int64_t l = 0; l < count; l++)
+                        sums[i][l] += fabs(u[i][l]);
+                }
+            }
+            for (int64_t l = 0; l < count; l++) {
+                for (int64_t i = 0; i < points; i++)
+                    of_lane[i] = sums[i][l];
+                if (!winograd_is_accurate(s->tile, s->in_channels, of_lane, magnitudes[l], 1))
+                    return false;
+            }
         }
     return true;
 }

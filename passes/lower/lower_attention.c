@@ -578,13 +578,16 @@ static void add_locals(struct builder *b)
         kernel_local(b->stages.kernel, WNNOperandDataType_Int32, 2);
 }
 
+enum { PACKED_MOST = 1 << 20 }; /* elements of K and V that each thread has copies of */
+
 /* Returns whether copies of K and V serve enough macro-tiles, one after the other. */
 static bool repays_packing(const struct builder *b, const struct target *t)
 {
     const int64_t least = target_facts(t)->attention.packed_tiles, tiles = b->a.group * ceil_div(b->a.rows, b->tile_rows);
     const bool follow = !b->a.batch_count || b->batch_var[b->a.batch_count - 1] < b->block_var;
 
-    return !b->few && !b->bounded && !t->sizes_vary && least && tiles >= least && follow;
+    return !b->few && !b->bounded && !t->sizes_vary && least && tiles >= least && follow &&
+           b->a.keys * (b->a.depth + b->a.width) <= PACKED_MOST;
 }
 
 struct kernel *lower_attention(const struct target *target, const struct node_table *t, const struct node *n,

@@ -239,12 +239,12 @@ static struct value *make_a(struct graph *g, struct node *n, struct value *bytes
 
 /* Returns the bytes of a convolution's image with as many channels as make whole words, whose weights are 0, and with what pads
  * it at its edges. */
-static struct value *pad_image(struct graph *g, struct node *n, const struct node *unpacking)
+static struct value *pad_image(struct graph *g, struct node *n, const struct node *unpacking, uint32_t word)
 {
     const struct value *zero = unpacking->inputs[2].value;
     const struct conv_view c = conv_view(n);
     struct value *bytes = unpacking->inputs[0].value;
-    const uint32_t more = BYTE_WORD - bytes->type.dims[3] % BYTE_WORD;
+    const uint32_t more = (word - bytes->type.dims[3] % word) % word;
     const uint32_t before[4] = {0, c.padding[0], c.padding[2], 0}, after[4] = {0, c.padding[1], c.padding[3], more};
     const union op_args args = {.pad = {4, before, 4, after}};
     WNNPadOptions o = WNN_PAD_OPTIONS_INIT;
@@ -409,7 +409,7 @@ struct node *pack_byte_operands(struct graph *g, struct node *n, const struct we
     bool transposed;
     const bool is_constant = compact_constant(of_b->inputs[0].value, &transposed) != NULL;
 
-    if (!has_words(n) && !(bytes = pad_image(g, n, of_a)))
+    if (!has_words(n) && !(bytes = pad_image(g, n, of_a, word)))
         return NULL;
     inputs[0] = make_a(g, n, bytes, of_a, word);
     inputs[1] = inputs[0] ? make_b(g, n, of_b, o, panel, word, t->pool) : NULL;
