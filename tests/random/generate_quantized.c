@@ -67,7 +67,7 @@ static struct value *draw_source(struct generator *r, uint32_t rank, const uint3
 
 static bool draw_conv(struct drawing *d)
 {
-    static const uint8_t counts[] = {1, 3, 4, 8, 16, 20};
+    static const uint8_t counts[] = {1, 2, 3, 4, 6, 8, 16, 20};
     struct generator *r = d->r;
     uint32_t size = draw_from(r, 1, 3), groups = chance(r, 70) ? 1 : draw_from(r, 2, 4), in = counts[draw(r, sizeof counts)],
              out = counts[draw(r, sizeof counts)] * groups, more = draw(r, 8);
