@@ -172,8 +172,12 @@ static bool resample_to(struct instance *s, const struct node *n, struct plain_c
 
     if (!plain)
         return error_out_of_memory(s->e);
-    *plain =
-        (WNNResample2dOptions){sizeof *plain, {NULL, 0}, o->mode, o->scalesCount, o->scales, 0, NULL, o->axesCount, o->axes};
+    *plain = (WNNResample2dOptions){.structSize = sizeof *plain,
+                                    .mode = o->mode,
+                                    .scalesCount = o->scalesCount,
+                                    .scales = o->scales,
+                                    .axesCount = o->axesCount,
+                                    .axes = o->axes};
     c->op = OP_RESAMPLE2D;
     c->options = plain;
     return !n->inputs[1].value || size_list(s, n, 1, &plain->sizesCount, &plain->sizes);

@@ -29,7 +29,7 @@ void model_shape(const uint32_t *sizes, uint32_t port, uint32_t *shape);
 enum { FIRST_ELEMENTS = 6, RANK_MAX = 12 };
 
 struct tensor {
-    struct webnn_object_tensor type[1];        /* the object's, with the shape at the sizes */
+    struct webnn_object_tensor type;           /* the object's, with the shape at the sizes */
     uint32_t shape[RANK_MAX], found[RANK_MAX]; /* found: the array's */
     int found_rank;                            /* -1: not known */
     const char *file, *expected;               /* where from or to, and what to compare with */
@@ -87,7 +87,7 @@ static double half_number(uint16_t h)
 
 static double element(const struct tensor *t, const void *data, size_t i)
 {
-    switch (t->type->type) {
+    switch (t->type.type) {
     case WEBNN_OBJECT_FLOAT32:
         return ((const float *)data)[i];
     case WEBNN_OBJECT_FLOAT16:
@@ -219,21 +219,21 @@ static int write_npy(const struct tensor *t)
     char text[1024];
     FILE *f = fopen(t->file, "wbx");
     int created = f != NULL;
-    int n = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (", types[t->type->type].npy);
+    int n = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (", types[t->type.type].npy);
 
     if (!f)
         f = fopen(t->file, "wb");
     if (!f)
         return fail("cannot write", t->file);
-    for (uint32_t d = 0; d < t->type->rank; d++)
-        n += snprintf(text + n, sizeof text - (size_t)n, "%u,", (unsigned)t->type->shape[d]);
+    for (uint32_t d = 0; d < t->type.rank; d++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%u,", (unsigned)t->type.shape[d]);
     n += snprintf(text + n, sizeof text - (size_t)n, "), }");
     while ((10 + n + 1) % 64)
         text[n++] = ' ';
     text[n++] = '\n';
     unsigned char head[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)n, (unsigned char)(n >> 8)};
     int ok = fwrite(head, 1, 10, f) == 10 && fwrite(text, 1, (size_t)n, f) == (size_t)n &&
-             fwrite(t->data, 1, (size_t)t->type->bytes, f) == t->type->bytes;
+             fwrite(t->data, 1, (size_t)t->type.bytes, f) == t->type.bytes;
     ok = fclose(f) == 0 && ok;
     if (!ok && created)
         remove(t->file);
@@ -252,7 +252,7 @@ static void print_shape(const struct webnn_object_tensor *t)
 
 static void print_output(const struct tensor *t)
 {
-    size_t n = elements_of(t->type), best = 0, bad = 0;
+    size_t n = elements_of(&t->type), best = 0, bad = 0;
     double low = INFINITY, high = -INFINITY, sum = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -268,9 +268,9 @@ static void print_output(const struct tensor *t)
             best = i;
         }
     }
-    print_name(stdout, t->type->name);
+    print_name(stdout, t->type.name);
     printf(": ");
-    print_shape(t->type);
+    print_shape(&t->type);
     printf(" min %.6g max %.6g (at %zu) mean %.6g", low, high, best, n > bad ? sum / (double)(n - bad) : NAN);
     if (bad)
         printf(" (%zu not finite)", bad);
@@ -283,9 +283,9 @@ static void print_output(const struct tensor *t)
 /* Compares as webnn-run does: integers are equal unless a tolerance is given, and nothing is near infinity but itself. */
 static int compare(const struct tensor *t)
 {
-    char *expected = read_tensor(t->type, t->expected);
-    size_t n = elements_of(t->type), size = types[t->type->type].size, worst = 0, wrong = 0;
-    int is_float = t->type->type == WEBNN_OBJECT_FLOAT32 || t->type->type == WEBNN_OBJECT_FLOAT16;
+    char *expected = read_tensor(&t->type, t->expected);
+    size_t n = elements_of(&t->type), size = types[t->type.type].size, worst = 0, wrong = 0;
+    int is_float = t->type.type == WEBNN_OBJECT_FLOAT32 || t->type.type == WEBNN_OBJECT_FLOAT16;
     int exact = !is_float && absolute < 0 && relative < 0;
     double atol = absolute >= 0 ? absolute : exact ? 0 : 1e-5, rtol = relative >= 0 ? relative : exact ? 0 : 1e-3, largest = 0;
 
@@ -302,7 +302,7 @@ static int compare(const struct tensor *t)
             worst = i;
         }
     }
-    print_name(stdout, t->type->name);
+    print_name(stdout, t->type.name);
     printf(": largest difference %.3g at %zu, %zu of %zu wrong (atol %g, rtol %g)\n", largest, worst, wrong, n, atol, rtol);
     free(expected);
     return wrong ? 1 : 0;
@@ -346,7 +346,7 @@ static int fits(const uint32_t *tried)
     for (struct tensor *t = tensors; t < outputs; t++) {
         model_shape(tried, (uint32_t)(t - tensors), t->shape);
         if (t->found_rank >= 0 &&
-            ((uint32_t)t->found_rank != t->type->rank || memcmp(t->found, t->shape, t->type->rank * sizeof *t->shape) != 0))
+            ((uint32_t)t->found_rank != t->type.rank || memcmp(t->found, t->shape, t->type.rank * sizeof *t->shape) != 0))
             return 0;
     }
     return 1;
@@ -375,16 +375,16 @@ static int choose_sizes(void)
     memcpy(chosen, tried + size_count, size_count * sizeof *tried);
     free(tried);
     if (found != 1) {
-        fail(found ? "several sizes fit: say which" : "it is not compiled for these sizes, but for", NULL);
+        fail(found ? "several sizes fit: give them by" : "it is not compiled for these sizes; it takes", NULL);
         print_sizes(stderr);
         return 1;
     }
     for (struct tensor *t = tensors; t < tensors + count; t++) {
         model_shape(chosen, (uint32_t)(t - tensors), t->shape);
-        t->type->shape = t->shape;
-        t->type->bytes = types[t->type->type].size;
-        for (uint32_t d = 0; d < t->type->rank; d++)
-            t->type->bytes *= t->shape[d];
+        t->type.shape = t->shape;
+        t->type.bytes = types[t->type.type].size;
+        for (uint32_t d = 0; d < t->type.rank; d++)
+            t->type.bytes *= t->shape[d];
     }
     return 0;
 }
@@ -459,9 +459,9 @@ static void usage(void)
            size_count ? " [--dim NAME=N ...]" : "", object->prefix, object->producer, object->target);
     for (const struct tensor *t = tensors; t < tensors + count; t++) {
         printf(t < outputs ? "  input  " : "  output ");
-        print_name(stdout, t->type->name);
+        print_name(stdout, t->type.name);
         printf(" ");
-        print_shape(t->type);
+        print_shape(&t->type);
         printf("\n");
     }
     if (size_count)
@@ -473,8 +473,8 @@ static void usage(void)
 static int take(struct tensor *first, const struct tensor *end, const char *text, int expected)
 {
     for (struct tensor *t = first; t < end; t++) {
-        size_t n = strlen(t->type->name);
-        if (!strncmp(t->type->name, text, n) && text[n] == '=' && text[n + 1]) {
+        size_t n = strlen(t->type.name);
+        if (!strncmp(t->type.name, text, n) && text[n] == '=' && text[n + 1]) {
             *(expected ? &t->expected : &t->file) = text + n + 1;
             return 0;
         }
@@ -495,12 +495,13 @@ static int take_size(const char *text)
 {
     for (uint32_t k = 0; k < size_count; k++) {
         size_t n = strlen(sizes[k].name);
-        double value;
+        char *end;
         if (strncmp(sizes[k].name, text, n) || text[n] != '=')
             continue;
-        if (number(text + n + 1, &value))
-            return 1;
-        chosen[k] = value >= 1 && value <= UINT32_MAX ? (uint32_t)value : UINT32_MAX; /* which no object has */
+        const unsigned long value = strtoul(text + n + 1, &end, 10);
+        if (*end || !value || value > UINT32_MAX)
+            return fail("a size is a whole number from 1 on:", text);
+        chosen[k] = (uint32_t)value;
         return 0;
     }
     return fail("no such size:", text);
@@ -536,7 +537,7 @@ static int prepare(void)
     for (uint32_t i = 0; i < count; i++) {
         struct tensor *t = &tensors[i];
         const int reads = t < outputs && t->file;
-        arguments[i] = t->data = reads ? read_tensor(t->type, t->file) : calloc(1, (size_t)t->type->bytes + 1);
+        arguments[i] = t->data = reads ? read_tensor(&t->type, t->file) : calloc(1, (size_t)t->type.bytes + 1);
         if (!t->data)
             return reads ? 1 : fail("out of memory", NULL);
     }
@@ -575,7 +576,7 @@ int main(int argc, char **argv)
         return fail("out of memory", NULL);
     outputs = tensors + object->input_count;
     for (uint32_t i = 0; i < count; i++) {
-        tensors[i].type[0] = i < object->input_count ? object->inputs[i] : object->outputs[i - object->input_count];
+        tensors[i].type = i < object->input_count ? object->inputs[i] : object->outputs[i - object->input_count];
         tensors[i].found_rank = -1;
     }
     for (int i = 1; i < argc; i++) {
