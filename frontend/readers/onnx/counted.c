@@ -59,7 +59,7 @@ static void replace_input(struct onnx_node *n, size_t i, WNNOperand operand)
     v->operand = operand;
     v->sums = v->wide = NULL;
     v->data = v->file = v->raw = NULL;
-    v->is_input = v->is_static = false;
+    v->is_static = false;
     n->inputs[i] = v;
 }
 

@@ -121,7 +121,6 @@ struct onnx_value {
     const void *raw;
     struct file_map *map;
     bool is_static;   /* depends on constants only */
-    bool is_input;    /* the operand is an input of the model, not a result */
     WNNOperand count; /* int32 scalar: so many elements of dimension `counted` count (counted.h); NULL: all of them */
     uint32_t counted;
     /* Of numbers that are made of such counts (sizes.c): data are upper bounds, low the lower ones, and exact is known at run

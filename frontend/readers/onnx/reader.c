@@ -129,7 +129,6 @@ static bool bind_operand(struct onnx_scope *scope, const Onnx__ValueInfoProto *i
     for (size_t d = 0; d < v->rank; d++)
         v->dims[d] = onnx_dimension(&n, operand, d);
     v->operand = operand;
-    v->is_input = elem != ONNX_DOUBLE;
     if (elem == ONNX_DOUBLE) {
         v->operand = wnnGraphBuilderCastToFloat64(r->model->builder, operand, NULL);
         model_note(r->model, "input '%s', which is float64, is float32 in the graph", onnx_escape(r, info->name));
@@ -301,7 +300,7 @@ static bool add_output(struct onnx_scope *scope, const Onnx__ValueInfoProto *inf
     Onnx__NodeProto node = ONNX__NODE_PROTO__INIT;
     WNNOperatorOptions options = WNN_OPERATOR_OPTIONS_INIT;
     struct onnx_node n = {.reader = r, .scope = scope, .proto = &node, .builder = r->model->builder, .options = &options};
-    bool found;
+    bool found, is_input = false;
     struct onnx_value *v = onnx_lookup(scope, name, &found);
     const enum name_map_status added = onnx_map_add(seen, name, (void *)1);
 
@@ -324,7 +323,9 @@ static bool add_output(struct onnx_scope *scope, const Onnx__ValueInfoProto *inf
         operand = onnx_cast(&n, operand, WNNOperandDataType_Float32);
         model_note(r->model, "output '%s', which is float64, is float32 in the graph", onnx_escape(r, name));
     }
-    if (v->is_input || v->is_static || v->count)
+    for (size_t i = 0; i < r->model->input_count && !is_input; i++)
+        is_input = operand == r->model->inputs[i].operand;
+    if (is_input || v->is_static || v->count)
         operand = wnnGraphBuilderIdentity(n.builder, operand, n.options);
     if (!onnx_output(&n, 0, operand))
         return !r->failed;

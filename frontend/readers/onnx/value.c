@@ -392,9 +392,6 @@ bool onnx_output_as(struct onnx_node *n, size_t i, WNNOperand operand, enum onnx
         v->dims[d] = onnx_dimension(n, operand, d);
     v->operand = operand;
     v->is_static = n->is_static;
-    for (size_t k = 0; k < n->input_count; k++)
-        if (n->inputs[k] && n->inputs[k]->operand == operand)
-            v->is_input |= n->inputs[k]->is_input;
     n->outputs[i] = v;
     return true;
 }

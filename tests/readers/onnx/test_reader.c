@@ -19,9 +19,8 @@ TEST(computed_shapes_become_numbers)
     integer(t, "zero", 0);
     integers(t, "minus", 1, (int64_t[]){-1});
     integers(t, "first", 1, (int64_t[]){0});
-    nodes_in(t, &t->graph, "s = Shape x; b = Gather s zero; bs = Unsqueeze b first; shape = Concat bs minus");
-    attribute_int(t, t->graph.node[3], "axis", 0);
-    node(t, "Reshape", "x shape", "y");
+    nodes_in(t, &t->graph,
+             "s = Shape x; b = Gather s zero; bs = Unsqueeze b first; shape = Concat bs minus, axis 0; y = Reshape x shape");
     refused(t, NULL, "dimension \"batch\" (of \"x\") has no size: give it by dimensions or shapes");
     refused(t, &(struct model_options){.command = true}, "give it by --dim or --shape");
     t->graph.input[0]->type->tensor_type->shape->dim[2]->has_dim_value = 0;
@@ -41,14 +40,10 @@ TEST(constants_without_operands_are_computed)
     integer(t, "from", 2);
     integer(t, "to", 8);
     integer(t, "step", 2);
-    nodes_in(t, &t->graph, "s = Shape x; none = Slice s zero zero");
-    node(t, "Range", "from to step", "r"); /* 2 4 6 */
-    node(t, "NonZero", "r", "nz");         /* 0 1 2 */
-    node(t, "Squeeze", "nz zero", "flat");
-    node(t, "ReduceProd", "none", "one"); /* 1 */
-    nodes_in(t, &t->graph, "three = ReduceSum flat; size = Mul one three; shape = Concat none size");
-    attribute_int(t, t->graph.node[8], "axis", 0);
-    nodes_in(t, &t->graph, "c = ConstantOfShape shape; y = Add x c");
+    nodes_in(t, &t->graph, /* r is 2 4 6, nz 0 1 2, one 1 */
+             "s = Shape x; none = Slice s zero zero; r = Range from to step; nz = NonZero r; flat = Squeeze nz zero; one = "
+             "ReduceProd none; three = ReduceSum flat; size = Mul one three; shape = Concat none size, axis 0; c = "
+             "ConstantOfShape shape; y = Add x c");
     reads(t, NULL);
     expect_shape(t, SHAPE(2, 3));
 }
@@ -73,7 +68,7 @@ TEST(outputs_may_be_inputs_or_constants)
     float y[2];
 
     input(t, "x", F32, "2");
-    node(t, "Identity", "x", "y");
+    nodes_in(t, &t->graph, "i = Identity x; s = SequenceConstruct i; y = ConcatFromSequence s, axis 0");
     computes(x, y);
     assert_memory_equal(x, y, sizeof x);
     initializer(t, tensor(t, "c", F32, 1, (int64_t[]){2}, x, sizeof x));
@@ -180,13 +175,8 @@ TEST(dimensions_are_bound_by_shapes)
 TEST(all_refusals_are_told_at_once)
 {
     input(t, "x", F32, "2");
-    node(t, "TfIdfVectorizer", "x", "a");
-    node(t, "Cast", "a", "b"); /* reads an absent value: not reported */
-    attribute_int(t, t->graph.node[1], "to", 1);
-    node(t, "Elu", "x", "c");
-    attribute_int(t, t->graph.node[2], "beta", 1);
-    node(t, "NoSuchThing", "b", "d");
-    node(t, "Relu", "x", "e");
+    nodes_in(t, &t->graph, /* Cast reads an absent value: not reported */
+             "a = TfIdfVectorizer x; b = Cast a, to 1; c = Elu x, beta 1; d = NoSuchThing b; e = Relu x");
     output(t, "c d e");
     reads(t, &(struct model_options){.output_count = 1, .outputs = (const char *const[]){"e"}}); /* which needs none of them */
     refused(t, NULL, "3 nodes cannot be expressed");
@@ -229,6 +219,8 @@ TEST(inputs_left_out_are_refused)
     reads(t, NULL);
     t->graph.node[0]->input[0][0] = '\0'; /* an empty name is an input that is not there */
     refused(t, NULL, "input 0 is left out, it needs the first 2");
+    t->graph.node[0]->op_type = text(t, "Add");
+    refused(t, NULL, "input 0, a, is left out");
 }
 
 TEST(attributes_of_another_kind_are_refused)
