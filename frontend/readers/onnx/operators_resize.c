@@ -24,7 +24,7 @@ static const char *const coordinate_names[] = {"half_pixel", "half_pixel_symmetr
                                                "asymmetric", "tf_crop_and_resize",   "tf_half_pixel_for_nn"};
 enum mode { NEAREST, LINEAR, CUBIC };
 static const char *const mode_names[] = {"nearest", "linear", "cubic"};
-enum rounding { PREFER_FLOOR, PREFER_CEIL, FLOOR, CEIL };
+enum rounding { PREFER_FLOOR, PREFER_CEIL, FLOOR, CEIL, CEIL_OF_SMALLER };
 static const char *const rounding_names[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
 
 enum { FEW_TAPS = 4, TAPS_MAX = 1 << 16 };
@@ -99,6 +99,7 @@ static double nearest(double x, enum rounding rounding)
     case PREFER_CEIL:
         return floor(x + 0.5);
     case FLOOR:
+    case CEIL_OF_SMALLER:
         return floor(x);
     case CEIL:
         return ceil(x);
@@ -138,7 +139,8 @@ static bool make_taps(struct onnx_node *n, const struct resize *r, size_t d, str
         if (r->coordinates == CROP_AND_RESIZE && (x < 0 || x > r->in[d] - 1.0))
             t->any_outside = t->outside[o] = true;
         if (r->mode == NEAREST) {
-            t->index[k] = clamp_index(nearest(x, r->rounding), r->in[d]);
+            const bool smaller = r->rounding == CEIL_OF_SMALLER && r->scale[d] < 1;
+            t->index[k] = clamp_index(nearest(x, smaller ? CEIL : r->rounding), r->in[d]);
             t->weight[k++] = 1;
             continue;
         }
@@ -508,8 +510,8 @@ bool onnx_import_resize(struct onnx_node *n)
     return resize(n, x, &r);
 }
 
-/* Imports Upsample, and Resize below version 11: places are divided by the scale, the nearest is the one below.  Blocks of
- * channels have whole scales, and say where places are. */
+/* Imports Upsample, and Resize below version 11: places are divided by the scale, the nearest is the one below, or above where
+ * the axis shrinks (ONNX's test_resize_downsample_nearest).  Blocks of channels have whole scales, and say where places are. */
 bool onnx_import_upsample(struct onnx_node *n)
 {
     static const uint32_t all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
@@ -526,7 +528,7 @@ bool onnx_import_upsample(struct onnx_node *n)
         return false;
     r.mode = (enum mode)mode;
     r.coordinates = r.mode == NEAREST ? ASYMMETRIC : (enum coordinates)coordinates;
-    r.rounding = FLOOR;
+    r.rounding = CEIL_OF_SMALLER;
     if (n->version >= 9)
         return read_scales(n, &r, 1, all, r.rank) && resize(n, x, &r);
     if (in_blocks)
