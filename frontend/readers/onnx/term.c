@@ -138,7 +138,8 @@ static size_t bind_parameters(struct term *t, const struct term_item *arguments,
             bind(t, name, length, item);
         else
             term_fail(t, "a parameter has the name of another");
-        take(t, "?");
+        if (!take(t, "?") && !arguments && t->n && !item.kind)
+            t->dead = !onnx_refuse(t->n, "input %zu, %.*s, is left out", count, (int)length, name);
         take(t, ",");
         count++;
     }

@@ -374,7 +374,7 @@ static void check_counts(struct onnx_node *n)
         onnx_refuse(n, "%zu inputs are given, it has at most %u", n->input_count, row->max_inputs);
     else if (row->max_outputs != UINT8_MAX && n->output_count > row->max_outputs)
         onnx_refuse(n, "%zu outputs are named, it has at most %u", n->output_count, row->max_outputs);
-    for (size_t i = 0; i < row->min_inputs && !n->refused; i++)
+    for (size_t i = 0; i < row->min_inputs && !row->term && !n->refused; i++)
         if (!n->inputs[i]) /* an empty name, before inputs that are there */
             onnx_refuse(n, "input %zu is left out, it needs the first %u", i, row->min_inputs);
 }
