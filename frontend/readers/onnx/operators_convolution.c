@@ -90,8 +90,6 @@ static WNNOperand convolve_3d(struct onnx_node *n, WNNOperand x, WNNOperand filt
         return onnx_refuse_operand(n, "the filter has %zu dimensions, the input 5", f.rank);
     if (groups < 1)
         return onnx_refuse_operand(n, "group is %u", groups);
-    if (onnx_any_open(d.rank, d.at))
-        return onnx_refuse_open(n), onnx_error_operand(n);
     if (!onnx_window_read_3d(n, x, f.at + 2, &depth, &plane))
         return onnx_error_operand(n);
     x = unfold_depth(n, x, &depth, &results);

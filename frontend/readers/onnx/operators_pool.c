@@ -105,8 +105,6 @@ static WNNOperand pool_3d(struct onnx_node *n, pool_method method, WNNOperand x,
     const uint32_t all = onnx_dims_product(n, &d, 1, 3);
     struct pool depth, plane;
 
-    if (onnx_any_open(d.rank, d.at))
-        return onnx_refuse_open(n), onnx_error_operand(n);
     if (!onnx_window_read_3d(n, x, NULL, &depth.window, &plane.window) || !count_results(n, &plane))
         return onnx_error_operand(n);
     depth.window.in[1] = plane.out[0] * plane.out[1];

@@ -103,8 +103,12 @@ bool onnx_window_read(struct onnx_node *n, WNNOperand x, const uint32_t *kernel,
 bool onnx_window_read_3d(struct onnx_node *n, WNNOperand x, const uint32_t *kernel, struct onnx_window *depth,
                          struct onnx_window *plane)
 {
+    const struct onnx_dims dims = onnx_dims_of(n, x);
+
     memset(depth, 0, sizeof *depth);
     memset(plane, 0, sizeof *plane);
+    if (onnx_any_open(dims.rank, dims.at))
+        return onnx_refuse_open(n);
     if (n->refused || !read_part(n, x, kernel, &(struct part){3, 0, 1, 0}, depth) ||
         !read_part(n, x, kernel, &(struct part){3, 1, 2, 0}, plane))
         return false;

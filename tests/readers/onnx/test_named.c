@@ -135,10 +135,12 @@ TEST(what_must_know_a_size_is_refused)
     begin("q = LpNormalization x; r = EyeLike q; e = EyeLike m; y = Add r e");
     input(t, "m", F32, "b n");
     refused(t, &open_sizes, "\"n_e\" (EyeLike): it must know a size that the file names");
-    begin("s = Shape x; d = DepthToSpace x; y = Relu d");
+    begin("s = Shape x; d = DepthToSpace x, blocksize 2; y = Relu d");
     t->graph.input[0] = port(t, "x", F32, "1 c n n");
-    attribute_int(t, t->graph.node[1], "blocksize", 2);
     refused(t, &open_sizes, "(DepthToSpace): it must know a size that the file names");
+    begin("w = ConstantOfShape ones; v = Unsqueeze w l02; y = ConvTranspose x v");
+    t->graph.input[0] = port(t, "x", F32, "1 1 n n n");
+    refused(t, &open_sizes, "(ConvTranspose): it must know a size that the file names");
 }
 
 TEST(numbers_are_no_sizes)
