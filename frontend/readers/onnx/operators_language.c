@@ -350,9 +350,8 @@ bool onnx_import_gather_block_quantized(struct onnx_node *n)
     if (!has_elements(n, 2, "scales", (int64_t)w.rows * w.blocks))
         return false;
     scales = onnx_operand(n, 2);
-    if (packed || onnx_input(n, 3))
-        zeros = read_zero_points(n, 3, &w);
-    else
+    zeros = packed ? read_zero_points(n, 3, &w) : onnx_operand_optional(n, 3);
+    if (!zeros)
         zeros = onnx_expand(n, onnx_scalar_like(n, table, 0), (struct onnx_dims){2, {w.rows, w.blocks}});
     /* Only the requested rows become numbers; the table stays as in the file. */
     x = onnx_gather(n, table, onnx_operand(n, 1), 0);

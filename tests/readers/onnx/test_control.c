@@ -93,10 +93,7 @@ TEST(if_takes_a_branch)
     /* A condition that is computed: both branches, then. */
     t->graph.n_initializer = 0;
     integer(t, "zero", 0);
-    node(t, "ReduceMax", "x", "m");
-    attribute_int(t, t->graph.node[1], "keepdims", 0);
-    node(t, "Cast", "m", "c");
-    attribute_int(t, t->graph.node[2], "to", BOOL);
+    nodes_in(t, &t->graph, "m = ReduceMax x, keepdims 0; c = Cast m, to 9");
     refused(t, NULL,
             "\"n_y\" (If): its condition depends on an input of the model, \"x\", so that both branches would be built, and "
             "else_branch cannot be: the value of x, given by constants, says which branch is taken: \"n_y/n_r\" (NoSuchThing)");

@@ -206,25 +206,25 @@ TEST(weights_dequantized_to_float16_are_not_rounded)
             check_dequantized(way, blocks);
 }
 
-static void check_gather(int bits, bool zero_points)
+static void check_gather(int bits, int zero_points)
 {
     enum { ROWS = 7, COLUMNS = 56, BLOCK = 16, BLOCKS = 4, COUNT = 4 }; /* the last block is half a one */
     static struct packed table, zeros;
-    static float scales[MOST];
+    static float scales[MOST], y[COUNT * COLUMNS];
     const int64_t indices[COUNT] = {3, 0, 6, 3};
-    float y[COUNT * COLUMNS];
 
     start(t, 17);
     draw(&table, bits, ROWS, COLUMNS);
     draw(&zeros, bits, ROWS, BLOCKS);
-    initializer(t, tensor(t, "table", U8, 2, (int64_t[]){ROWS, (int64_t)table.row_bytes}, table.bytes, ROWS * table.row_bytes));
+    const int64_t type = zero_points > 1 ? 21 : U8, each = type == U8 ? 1 : 2; /* or uint4, as in the file */
+    int64_t dims[] = {ROWS, (int64_t)table.row_bytes * each}, zero_dims[] = {ROWS, (int64_t)zeros.row_bytes * each};
+    initializer(t, tensor(t, "table", (int)type, 2, dims, table.bytes, ROWS * table.row_bytes));
     floats(t, "scales", 2, (int64_t[]){ROWS, BLOCKS}, scales);
-    initializer(t, tensor(t, "zeros", U8, 2, (int64_t[]){ROWS, (int64_t)zeros.row_bytes}, zeros.bytes, ROWS * zeros.row_bytes));
+    initializer(t, tensor(t, "zeros", (int)type, 2, zero_dims, zeros.bytes, ROWS * zeros.row_bytes));
     input(t, "i", I64, "2 2");
     Onnx__NodeProto *n = microsoft(t, "GatherBlockQuantized", zero_points ? "table i scales zeros" : "table i scales", "y");
     attribute_int(t, n, "bits", bits);
-    attribute_int(t, n, "block_size", BLOCK);
-    attribute_int(t, n, "quantize_axis", 1);
+    attribute_int(t, n, "block_size", BLOCK); /* along axis 1, the default */
     run(t, (void *[]){(void *)(uintptr_t)indices}, (void *[]){y}, (size_t[]){sizeof y});
     for (size_t i = 0; i < COUNT; i++)
         for (size_t c = 0; c < COLUMNS; c++) {
@@ -239,7 +239,7 @@ static void check_gather(int bits, bool zero_points)
 TEST(rows_of_quantised_tables_are_right)
 {
     for (int bits = 1; bits <= 8; bits *= 2)
-        for (int zero_points = 0; zero_points < 2; zero_points++)
+        for (int zero_points = 0; zero_points < 2 + (bits == 4); zero_points++)
             check_gather(bits, zero_points);
 }
 
