@@ -309,11 +309,12 @@ static bool cast_to(struct onnx_node *n, enum onnx_type type)
     WNNOperand x = onnx_operand(n, 0);
     if (type == ONNX_BOOL)
         x = wnnGraphBuilderNotEqual(n->builder, x, onnx_scalar_like(n, x, 0), n->options);
-    else if (narrows) /* integers of another size lose bits; numbers beyond those of 16 bits saturate, as those of 8 and 32 do
-                       */
-        x = onnx_narrow(n, x, type,
-                        onnx_type_is_float(type) ? saturate : onnx_type_is_float(v->type) && to == WNNOperandDataType_Int32);
-    else
+    else if (narrows) { /* integers of another size lose bits; numbers are rounded to those of 2 and 4 bits (ONNX's int4.md),
+                         * and saturate beyond those of 16 bits, as beyond those of 8 and 32 */
+        const bool cuts = onnx_type_is_float(v->type) && !onnx_type_is_float(type), wide = to == WNNOperandDataType_Int32;
+        x = onnx_narrow(n, cuts && !wide ? wnnGraphBuilderRoundEven(n->builder, x, n->options) : x, type,
+                        onnx_type_is_float(type) ? saturate : cuts && wide);
+    } else
         x = onnx_cast(n, x, to);
     return onnx_output_as(n, 0, x, type);
 }
