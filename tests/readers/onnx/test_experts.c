@@ -88,8 +88,8 @@ static void add_matrices(const struct experts_case *c, struct matrices *m, int w
                           (size_t)(EXPERTS * m->rows * blocks) * sizeof *m->scales));
     if (c->zeros)
         initializer(t, tensor(t, named(name, 'z', which), U8, c->block ? 3 : 2,
-                              (int64_t[]){EXPERTS, c->block ? m->rows : m->rows * c->bits / 8, blocks * c->bits / 8},
-                              m->zeros.bytes, (size_t)(EXPERTS * m->rows * blocks * c->bits / 8)));
+                              (int64_t[]){EXPERTS, c->block ? m->rows : m->rows * c->bits / 8, (int64_t)m->zeros.row_bytes},
+                              m->zeros.bytes, (size_t)(EXPERTS * (c->block ? m->rows : 1)) * m->zeros.row_bytes));
     for (int r = 0; r < EXPERTS * m->rows; r++)
         for (int i = 0; i < m->columns; i++) {
             const int b = i / size, zero = c->block ? at(&m->zeros, (size_t)r, (size_t)b)
@@ -173,7 +173,7 @@ TEST(experts_of_few_and_of_many_tokens_are_right)
 {
     static const struct experts_case cases[] = {{0, 0, false, false, 2},  {0, 0, false, false, 37}, {0, 0, false, false, 90},
                                                 {8, 0, false, true, 1},   {8, 16, true, true, 37},  {4, 0, true, true, 2},
-                                                {4, 0, false, false, 20}, {4, 8, true, true, 1},    {4, 8, true, true, 64},
+                                                {4, 0, false, false, 20}, {4, 8, true, true, 1},    {4, 16, true, true, 64},
                                                 {2, 0, true, true, 1},    {2, 0, false, true, 9}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
