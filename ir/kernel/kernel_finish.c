@@ -280,39 +280,36 @@ static bool split_variable(struct kernel *k, uint32_t var, int64_t factor)
     return rebuild_end(&r);
 }
 
-bool kernel_for_each_form(const struct kernel *k, bool (*visit)(void *user, struct kaffine a), void *user)
+bool kernel_next_form(const struct kernel *k, struct kform_walk *w)
 {
-    for (uint32_t i = 0; i < k->var_count; i++)
-        if (k->vars[i].kind == KVAR_DIVMOD && !visit(user, k->vars[i].base))
-            return false;
-    for (uint32_t i = 0; i < k->expr_count; i++) {
-        const struct kexpr *e = &k->exprs[i];
-        if ((e->op == K_LOAD || e->op == K_INDEX) && !visit(user, e->index))
-            return false;
-        for (uint32_t g = 0; g < e->guard_count; g++)
-            if (!visit(user, e->guards[g].form))
-                return false;
+    for (; w->owner < k->var_count + k->expr_count + k->store_count; w->owner++, w->next = 0) {
+        const uint32_t expr = w->owner - k->var_count;
+        const struct kvar *v = w->owner < k->var_count ? &k->vars[w->owner] : NULL;
+        const struct kexpr *e = !v && expr < k->expr_count ? &k->exprs[expr] : NULL;
+        const struct kstore *s = !v && !e ? &k->stores[expr - k->expr_count] : NULL;
+        const struct kguard *guards = e ? e->guards : s ? s->guards : NULL;
+
+        if (v ? v->kind != KVAR_DIVMOD : e && e->op != K_LOAD && e->op != K_INDEX)
+            continue;
+        if (w->next > (e ? e->guard_count : s ? s->guard_count : 0))
+            continue;
+        w->form = w->next ? guards[w->next - 1].form : v ? v->base : e ? e->index : s->index;
+        w->bound = w->next ? guards[w->next - 1].bound : 0;
+        w->next++;
+        return true;
     }
-    for (uint32_t i = 0; i < k->store_count; i++) {
-        if (!visit(user, k->stores[i].index))
-            return false;
-        for (uint32_t g = 0; g < k->stores[i].guard_count; g++)
-            if (!visit(user, k->stores[i].guards[g].form))
-                return false;
-    }
-    return true;
+    return false;
 }
 
-struct merge_question {
-    uint32_t outer;
-    int64_t inner_size;
-};
-
-static bool treats_as_one(void *user, struct kaffine a)
+/** Returns whether all forms treat a variable and the next one as one. */
+static bool treats_as_one(const struct kernel *k, uint32_t outer)
 {
-    const struct merge_question *q = user;
+    struct kform_walk w = {0};
 
-    return kaffine_coefficient(a, q->outer) == kaffine_coefficient(a, q->outer + 1) * q->inner_size;
+    while (kernel_next_form(k, &w))
+        if (kaffine_coefficient(w.form, outer) != kaffine_coefficient(w.form, outer + 1) * k->vars[outer + 1].size)
+            return false;
+    return true;
 }
 
 /** Merges every pair of neighbours that all forms treat as outer * size + inner. */
@@ -323,9 +320,8 @@ static bool merge_variables(struct kernel *k)
     int64_t size = 1;
 
     for (uint32_t i = 0; i + 1 < k->var_count && is_loop(&k->vars[i + 1]); i++) {
-        struct merge_question q = {.outer = i, .inner_size = k->vars[i + 1].size};
         with_next[i] = i >= k->macro_tile_vars && k->vars[i].kind == k->vars[i + 1].kind && !k->vars[i].bounded &&
-                       !k->vars[i + 1].bounded && kernel_for_each_form(k, treats_as_one, &q);
+                       !k->vars[i + 1].bounded && treats_as_one(k, i);
         any |= with_next[i];
     }
     if (!any)

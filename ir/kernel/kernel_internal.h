@@ -69,8 +69,15 @@ bool kernel_finish_stages(struct kernel *k);
 /** These do what the functions of the same names do, for kernels of stages (kernel_stage.c). */
 void kernel_print_stages(const struct kernel *k, FILE *out);
 bool kernel_verify_stages(const struct kernel *k, FILE *out);
-/** Calls visit for every affine form of a kernel without stages, until it returns false, which is returned. */
-bool kernel_for_each_form(const struct kernel *k, bool (*visit)(void *user, struct kaffine a), void *user);
+/** Walks over the affine forms of a kernel without stages: of derived variables, then of expressions, then of stores, each
+ * followed by those of its guards.  All zeros: at the first one. */
+struct kform_walk {
+    uint32_t owner, next; /* of these in a row, and its next form */
+    struct kaffine form;
+    int64_t bound; /* of a guard; else 0 */
+};
+/** Finds the next form.  Returns false after the last one. */
+bool kernel_next_form(const struct kernel *k, struct kform_walk *w);
 /** Returns how many combinations of values the variables of a kind have. */
 double kernel_points(const struct kernel *k, enum kvar_kind kind);
 /** Returns whether iterations of a finished kernel's loops must store one after the other: at addresses that are data, or

@@ -104,27 +104,14 @@ static void number_guards(struct numbering *n, uint32_t count, const struct kgua
     }
 }
 
-static size_t count_guards(uint32_t count, const struct kguard *guards)
-{
-    size_t numbers = 0;
-
-    for (uint32_t i = 0; i < count; i++)
-        numbers += 2 + guards[i].form.count;
-    return numbers;
-}
-
 /* Returns how many numbers a kernel has at most. */
 static size_t count_numbers(const struct kernel *k)
 {
-    size_t count = 1;
+    struct kform_walk w = {0};
+    size_t count = 1 + 2 * (size_t)k->var_count;
 
-    for (uint32_t i = 0; i < k->var_count; i++)
-        count += 3 + (k->vars[i].kind == KVAR_DIVMOD ? k->vars[i].base.count : 0);
-    for (uint32_t i = 0; i < k->expr_count; i++)
-        if (k->exprs[i].op == K_LOAD || k->exprs[i].op == K_INDEX)
-            count += 1 + k->exprs[i].index.count + count_guards(k->exprs[i].guard_count, k->exprs[i].guards);
-    for (uint32_t i = 0; i < k->store_count; i++)
-        count += 1 + k->stores[i].index.count + count_guards(k->stores[i].guard_count, k->stores[i].guards);
+    while (kernel_next_form(k, &w))
+        count += 2 + w.form.count;
     return count;
 }
 

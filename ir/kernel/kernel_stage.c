@@ -56,9 +56,14 @@ int64_t kernel_macro_tiles(const struct kernel *stage)
 
 /* ---- completing ---- */
 
-static bool is_without(void *var, struct kaffine a)
+static bool has_variable(const struct kernel *k, uint32_t var)
 {
-    return kaffine_coefficient(a, *(const uint32_t *)var) == 0;
+    struct kform_walk w = {0};
+
+    while (kernel_next_form(k, &w))
+        if (kaffine_coefficient(w.form, var))
+            return true;
+    return false;
 }
 
 /* Returns whether a stage reads no locals, and no other stage writes those that it writes. */
@@ -87,7 +92,7 @@ static int64_t period_of(const struct kernel *k, uint32_t stage)
 
     if (!depends_on_variables_alone(k, stage))
         return 1;
-    for (uint32_t v = own->macro_tile_vars; v-- > 0 && kernel_for_each_form(own, is_without, &v);)
+    for (uint32_t v = own->macro_tile_vars; v-- > 0 && !has_variable(own, v);)
         period *= own->vars[v].size;
     return period;
 }

@@ -257,11 +257,8 @@ static void find_lanes(struct schedule *s, struct lane_facts *facts)
             lanes = s->vector_var != KEXPR_NONE;
         s->exprs[i].lanes = lanes;
     }
-    for (uint32_t i = 0; i < k->store_count; i++) {
-        form_has_lanes(s, &k->stores[i].index, facts);
-        for (uint32_t g = 0; g < k->stores[i].guard_count; g++)
-            form_has_lanes(s, &k->stores[i].guards[g].form, facts);
-    }
+    for (struct kform_walk w = {.owner = k->var_count + k->expr_count}; kernel_next_form(k, &w);)
+        form_has_lanes(s, &w.form, facts);
     for (uint32_t i = 0; i < k->var_count; i++)
         s->var_lanes[i] = var_has_lanes(s, i, facts);
 }

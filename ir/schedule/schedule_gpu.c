@@ -23,31 +23,15 @@ static double form_reach(const struct kernel *k, struct kaffine a)
     return reach;
 }
 
-static double guards_reach(const struct kernel *k, uint32_t count, const struct kguard *guards)
-{
-    double reach = 0;
-
-    for (uint32_t i = 0; i < count; i++)
-        reach = fmax(reach, fmax(form_reach(k, guards[i].form), (double)guards[i].bound));
-    return reach;
-}
-
 bool gpu_needs_wide(const struct kernel *k)
 {
     double reach = fmax(kernel_points(k, KVAR_PARALLEL), kernel_points(k, KVAR_REDUCED));
+    struct kform_walk w = {0};
 
-    for (uint32_t i = 0; i < k->var_count; i++) {
-        const struct kvar *v = &k->vars[i];
-        reach = fmax(reach, v->kind == KVAR_DIVMOD ? form_reach(k, v->base) : (double)v->size);
-    }
-    for (uint32_t i = 0; i < k->expr_count; i++) {
-        const struct kexpr *x = &k->exprs[i];
-        reach = fmax(reach, fmax(form_reach(k, x->index), guards_reach(k, x->guard_count, x->guards)));
-    }
-    for (uint32_t i = 0; i < k->store_count; i++) {
-        const struct kstore *s = &k->stores[i];
-        reach = fmax(reach, fmax(form_reach(k, s->index), guards_reach(k, s->guard_count, s->guards)));
-    }
+    for (uint32_t i = 0; i < k->var_count; i++)
+        reach = k->vars[i].kind == KVAR_DIVMOD ? reach : fmax(reach, (double)k->vars[i].size);
+    while (kernel_next_form(k, &w))
+        reach = fmax(reach, fmax(form_reach(k, w.form), (double)w.bound));
     return 2 * reach > INDEX_LIMIT;
 }
 

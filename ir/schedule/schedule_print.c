@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/kernel/kernel_internal.h"
 #include "ir/schedule/schedule_internal.h"
 
 static uint32_t immediate_var(const struct schedule *s)
@@ -77,21 +78,11 @@ bool schedule_list_numbers(struct schedule *s)
 /* Prints the coefficients of m_var, where they are immediate numbers of the code. */
 static void print_strides(const struct schedule *s, uint32_t var, FILE *out)
 {
-    const struct kernel *k = s->kernel;
+    struct kform_walk w = {.owner = s->kernel->var_count};
 
     fputs(" row strides", out);
-    for (uint32_t i = 0; i < k->expr_count; i++) {
-        const struct kexpr *x = &k->exprs[i];
-        if (x->op == K_LOAD || x->op == K_INDEX)
-            fprintf(out, " %" PRId64, kaffine_coefficient(x->index, var));
-        for (uint32_t g = 0; x->op == K_LOAD && g < x->guard_count; g++)
-            fprintf(out, " %" PRId64, kaffine_coefficient(x->guards[g].form, var));
-    }
-    for (uint32_t i = 0; i < k->store_count; i++) {
-        fprintf(out, " %" PRId64, kaffine_coefficient(k->stores[i].index, var));
-        for (uint32_t g = 0; g < k->stores[i].guard_count; g++)
-            fprintf(out, " %" PRId64, kaffine_coefficient(k->stores[i].guards[g].form, var));
-    }
+    while (kernel_next_form(s->kernel, &w))
+        fprintf(out, " %" PRId64, kaffine_coefficient(w.form, var));
 }
 
 static void print_tile(const struct schedule *s, FILE *out)

@@ -5,6 +5,7 @@
  * of each such load.  It finds loads of which each element is several lanes, as where images are enlarged.  It also finds
  * gathers whose elements are contiguous but near edges: padding by reflection or by the edge itself.
  */
+#include "ir/kernel/kernel_internal.h"
 #include "ir/schedule/schedule_internal.h"
 
 /** Returns whether a form has this coefficient of var and depends on var in no other way. */
@@ -113,26 +114,16 @@ static bool has_runs(const struct schedule *s, const struct kexpr *load)
     return count == 1;
 }
 
-static bool leaves_int32(const struct kernel *k, uint32_t count, const struct kguard *guards)
-{
-    int64_t low, high;
-
-    for (uint32_t g = 0; g < count; g++) {
-        kaffine_range(k, guards[g].form, &low, &high);
-        if (low < INT32_MIN / 2 || high > INT32_MAX / 2)
-            return true;
-    }
-    return false;
-}
-
 bool has_far_guards(const struct kernel *k)
 {
-    for (uint32_t i = 0; i < k->expr_count; i++)
-        if (k->exprs[i].op == K_LOAD && leaves_int32(k, k->exprs[i].guard_count, k->exprs[i].guards))
+    struct kform_walk w = {0};
+    int64_t low, high;
+
+    while (kernel_next_form(k, &w)) {
+        kaffine_range(k, w.form, &low, &high);
+        if (w.bound && (low < INT32_MIN / 2 || high > INT32_MAX / 2))
             return true;
-    for (uint32_t i = 0; i < k->store_count; i++)
-        if (leaves_int32(k, k->stores[i].guard_count, k->stores[i].guards))
-            return true;
+    }
     return false;
 }
 
