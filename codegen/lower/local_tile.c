@@ -173,11 +173,10 @@ static void set_place(const struct local_tile *l, const struct bringing *b, cons
     struct item_tile *t = l->tile;
     struct emitter *e = t->e;
     const struct build *m = &e->m;
-    const uint32_t last = b->reduced.count - 1, inner = e->info.reduced_level + (b->whole ? last : 0);
+    const uint32_t last = b->reduced.count - 1;
 
     item_tile_at(t, b->first_place + x->line);
-    for (uint32_t level = inner; level < e->info.reduced_level + b->reduced.count; level++)
-        frame_open(&e->frame, level);
+    space_open_reduced(e, b->whole ? last : 0);
     for (uint32_t i = 0; i < b->vars->count; i++)
         e->frame.var_value[b->vars->vars[i]] = b->lines[x->line].vars[i];
     if (b->whole) {

@@ -20,7 +20,7 @@
  *   analysis                                facts about the kernel
  *   frame, context, emitter                 where code goes, for which elements, and what has been emitted
  *   loop                                    loops over one variable
- *   index                                   numbers, variables, affine forms
+ *   index, space                            numbers, variables, affine forms; a device's index space
  *   operand                                 the operands of a register tile
  *   guard, vector_loads                     conditions of loads and stores, and where windows need none; loads that are taken
  *                                           out of whole vectors
@@ -29,7 +29,7 @@
  *   window                                  steps of tiles whose windows overlap
  *   phase, microkernel                      all for one point or vector of points, and for one register tile
  *   units                                   all tiles of a unit, and loops over units
- *   device, space                           a device's schedule, and its index space
+ *   device                                  a device's schedule
  *   item_tile, global_tile, local_tile,     register tiles of devices, and those of matrix instructions
  *   matrix_tile
  *   items                                   all that a work-item computes

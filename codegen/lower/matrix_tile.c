@@ -178,8 +178,7 @@ static void set_place(const struct matrix_tile *x, const struct side *s, uint32_
     const struct gpu_vars reduced = gpu_reduced_vars(e->k);
 
     item_tile_at(x->tile, s->place + i);
-    for (uint32_t r = 0; r < reduced.count; r++)
-        frame_open(&e->frame, e->info.reduced_level + r);
+    space_open_reduced(e, 0);
     for (uint32_t v = 0; v < s->vars->count; v++)
         e->frame.var_value[s->vars->vars[v]] = s->own_chunks[i].vars[v];
     if (!s->linear) {
@@ -251,8 +250,7 @@ static void load_elements(const struct matrix_tile *x, const struct side *s, uin
     set_place(x, s, i, first);
     for (uint32_t h = 0; h < CHUNK; h++) {
         V iteration = op_add(m, first, const_index(m, h));
-        for (uint32_t r = 0; r < e->k->reduced_count; r++)
-            frame_open(&e->frame, e->info.reduced_level + r);
+        space_open_reduced(e, 0);
         if (s->linear)
             e->frame.var_value[outer + e->k->reduced_count - 1] = op_smin(m, iteration, op_sub(m, x->iterations, one));
         V at = e->frame.var_value[outer];

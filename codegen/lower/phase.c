@@ -10,6 +10,7 @@
 #include "codegen/lower/loop.h"
 #include "codegen/lower/memory.h"
 #include "codegen/lower/short_rows.h"
+#include "codegen/lower/space.h"
 #include "codegen/lower/transpose.h"
 #include "codegen/lower/guard.h"
 
@@ -207,39 +208,25 @@ static void emit_nest(struct emitter *e, const struct context *cx, uint32_t spli
     frame_leave(&e->frame, level - 1);
 }
 
-/* Returns how many iterations the items of a group share. */
-static V shared_iterations(struct emitter *e)
-{
-    const struct build *m = &e->m;
-    V count = var_values(e, e->k->parallel_count);
-
-    for (uint32_t r = 1; r < e->k->reduced_count; r++)
-        count = op_mul(m, count, var_values(e, e->k->parallel_count + r));
-    return e->sharing->has_point ? op_select(m, e->sharing->has_point, count, const_index(m, 0)) : count;
-}
-
 /* Emits the iterations [from, to) of one of the items that share them, which takes every n-th. */
 static void loop_shared(struct emitter *e, const struct context *cx, V from, V to)
 {
-    const struct build *m = &e->m;
-    V left = loop_for_begin(m->b, from, to, 0);
+    const struct gpu_vars reduced = gpu_reduced_vars(e->k);
+    V iteration = loop_for_begin(e->m.b, from, to, 0);
 
-    for (uint32_t r = e->k->reduced_count; r-- > 0;) {
-        const uint32_t var = e->k->parallel_count + r;
-        V size = r ? var_values(e, var) : NULL, value = r ? op_modulo_index(m, left, size) : left, first = var_first(e, var);
-        frame_open(&e->frame, e->info.reduced_level + r);
-        e->frame.var_value[var] = e->k->vars[var].bounded ? op_add(m, value, first) : value;
-        left = r ? op_divide_index(m, left, size) : left;
-    }
+    space_open_reduced(e, 0);
+    space_decode(e, &reduced, iteration);
     emit_iteration(e, cx, NULL);
-    loop_for_end(m->b, const_index(m, e->sharing->items));
+    loop_for_end(e->m.b, const_index(&e->m, e->sharing->items));
 }
 
 static void emit_shared_nest(struct emitter *e, const struct context *cx, bool in_blocks)
 {
     const struct build *m = &e->m;
-    V count = shared_iterations(e), from = e->sharing->item;
+    const struct gpu_vars reduced = gpu_reduced_vars(e->k);
+    V count = space_points(e, &reduced), from = e->sharing->item;
 
+    count = e->sharing->has_point ? op_select(m, e->sharing->has_point, count, const_index(m, 0)) : count;
     frame_enter(&e->frame, e->info.point_level, NULL);
     if (in_blocks) {
         V size = const_index(m, (int64_t)SUM_STEPS * e->sharing->items), block = loop_for_begin(m->b, from, count, 0);

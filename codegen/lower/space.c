@@ -38,6 +38,12 @@ void space_decode(struct emitter *e, const struct gpu_vars *vars, V number)
     }
 }
 
+void space_open_reduced(struct emitter *e, uint32_t from)
+{
+    for (uint32_t r = from; r < e->k->reduced_count; r++)
+        frame_open(&e->frame, e->info.reduced_level + r);
+}
+
 V stage_runs(const struct build *m, const struct kstage *stage, V predicate, V tile, V first, V period)
 {
     if (period) {

@@ -18,6 +18,8 @@ V space_item(struct emitter *e, const struct gpu_schedule *s, uint32_t d, uint32
 V space_points(struct emitter *e, const struct gpu_vars *vars);
 /** Sets variables to the values that they have at a row-major number. */
 void space_decode(struct emitter *e, const struct gpu_vars *vars, V number);
+/** Opens the levels of REDUCED variables, from that number on, for another iteration. */
+void space_open_reduced(struct emitter *e, uint32_t from);
 
 /** Says where the code of a stage's item is: for which macro-tile, of which item of the group; memory has room for 32 bits of
  * each of them, which share points by `row_items`. */
