@@ -126,33 +126,23 @@ static bool allocate(struct analysis *a, const struct kernel *k, struct arena *a
     return a->forms && a->expr_form && a->store_form && a->expr_level && a->expr_rows;
 }
 
-/* Makes the strides of a register tile's rows immediate numbers of addresses, unless they are to be parameters.  The key under
- * which code is shared has them. */
-static void fix_row_strides(struct analysis *a, const struct schedule *s)
+/* Makes the coefficient of a variable an immediate number. */
+static void fix_coefficient(struct analysis *a, const struct form *f, uint32_t var)
 {
-    if (!s->tiled || !tile_fixes_rows(s))
-        return;
-    for (uint32_t i = 0; i < a->form_count; i++) {
-        const struct form *f = &a->forms[i];
-        for (uint32_t t = 0; t < f->affine->count; t++)
-            if (f->affine->terms[t].var == s->tile.m_var)
-                a->numbers.items[f->number + 1 + t].slot = -1;
-    }
+    for (uint32_t t = 0; t < f->affine->count; t++)
+        if (f->affine->terms[t].var == var)
+            a->numbers.items[f->number + 1 + t].slot = -1;
 }
 
-/* Makes the strides of loads that are taken out of whole vectors immediate numbers, those of their guards included. */
+/* Makes strides immediate numbers: of a register tile's rows, unless they are to be parameters (the key under which code is
+ * shared has them), and of loads that are taken out of whole vectors, those of their guards included. */
 static void fix_strides(struct analysis *a, const struct schedule *s)
 {
-    const struct kernel *k = s->kernel;
-
-    for (uint32_t i = 0; i < k->expr_count; i++) {
-        for (uint32_t g = 0; s->exprs[i].load == LOAD_STRIDED && g <= k->exprs[i].guard_count; g++) {
-            const struct form *f = &a->forms[a->expr_form[i] + g];
-            for (uint32_t t = 0; t < f->affine->count; t++)
-                if (f->affine->terms[t].var == s->vector_var)
-                    a->numbers.items[f->number + 1 + t].slot = -1;
-        }
-    }
+    for (uint32_t i = 0; i < a->form_count && s->tiled && tile_fixes_rows(s); i++)
+        fix_coefficient(a, &a->forms[i], s->tile.m_var);
+    for (uint32_t i = 0; i < s->kernel->expr_count; i++)
+        for (uint32_t g = 0; s->exprs[i].load == LOAD_STRIDED && g <= s->kernel->exprs[i].guard_count; g++)
+            fix_coefficient(a, &a->forms[a->expr_form[i] + g], s->vector_var);
 }
 
 static void find_levels(struct analysis *a, const struct schedule *s)
@@ -184,7 +174,6 @@ bool analyze(struct analysis *a, const struct schedule *s, struct arena *arena)
     if (!a->numbers.items || !allocate(a, k, arena))
         return false;
     collect_forms(a, k);
-    fix_row_strides(a, s);
     fix_strides(a, s);
     find_levels(a, s);
     for (uint32_t i = 0; i < k->expr_count; i++)

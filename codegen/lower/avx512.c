@@ -47,7 +47,7 @@ V avx512_extreme(const struct build *m, bool largest, V a, V b)
 
 bool avx512_has_count(const struct build *m, V like)
 {
-    return m->isa->scaling && has_lanes(like) && element_type(like) == type_i32;
+    return avx512_has_extreme(m, like) && element_type(like) == type_i32;
 }
 
 /* LLVM makes a vector of the condition's mask and adds that: a third instruction.  It does not where it cannot know that what
@@ -57,11 +57,6 @@ V avx512_count(const struct build *m, V count, V condition)
     V one = op_fence(m, const_int_like(m, count, 1));
 
     return op_select(m, condition, op_add(m, count, one), count);
-}
-
-bool avx512_has_scale(const struct build *m, V like)
-{
-    return m->isa->scaling && has_lanes(like);
 }
 
 V avx512_scale(const struct build *m, V x, V n)

@@ -15,8 +15,7 @@ V avx512_extreme_number(const struct build *m, bool largest, V a, V b);
 /** Returns count + 1 where a condition holds and count elsewhere, of 32-bit integers. */
 bool avx512_has_count(const struct build *m, V like);
 V avx512_count(const struct build *m, V count, V condition);
-/** Returns x * 2^n, rounded once; n is a whole number, as float. */
-bool avx512_has_scale(const struct build *m, V like);
+/** Returns x * 2^n, rounded once, where there are extremes; n is a whole number, as float. */
 V avx512_scale(const struct build *m, V x, V n);
 /** Returns a / b within 0.6 ulp, from an estimate, for b within [2^-100, 2^100] and a at most 1 (or NaN). */
 bool avx512_has_divide(const struct build *m, V like);

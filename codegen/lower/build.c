@@ -73,9 +73,7 @@ V op_select(const struct build *m, V condition, V a, V b)
 {
     const uint32_t lanes = lanes_of(condition);
 
-    return lanes == 1 ? op3(m, LOOP_SELECT, condition, a, b)
-                      : op3(m, LOOP_SELECT, condition, lanes_of(a) == lanes ? a : splat(m, a, lanes),
-                            lanes_of(b) == lanes ? b : splat(m, b, lanes));
+    return op3(m, LOOP_SELECT, condition, splat(m, a, lanes), splat(m, b, lanes));
 }
 
 V op_lanes(const struct build *m, V x, V y, uint32_t first, uint32_t count)

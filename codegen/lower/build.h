@@ -107,10 +107,10 @@ static inline V const_scalar(const struct build *m, enum ktype type, union scala
 {
     return const_bits(m, type_of(type), type == KT_BOOL ? bits.u8 != 0 : bits.u64);
 }
-/** Emits a vector whose lanes all have the value of a scalar. */
-static inline V splat(const struct build *m, V scalar, uint32_t lanes)
+/** Emits a vector whose lanes all have the value of a scalar; what has so many lanes stays, and one lane is no vector. */
+static inline V splat(const struct build *m, V v, uint32_t lanes)
 {
-    return lanes == 1 ? scalar : loop_add(m->b, LOOP_SPLAT, type_lanes(scalar->type, lanes), &scalar, 1, 0);
+    return lanes == 1 || lanes_of(v) == lanes ? v : loop_add(m->b, LOOP_SPLAT, type_lanes(v->type, lanes), &v, 1, 0);
 }
 /** Returns whether a value is a scalar constant, and its value as a signed number. */
 bool is_int_constant(V v, int64_t *value);

@@ -10,7 +10,7 @@
 struct expansion_target expansion_target_of(const struct build *m, V like)
 {
     return (struct expansion_target){.fma = m->isa->fma,
-                                     .ldexp = avx512_has_scale(m, like),
+                                     .ldexp = avx512_has_extreme(m, like),
                                      .div_approx = avx512_has_divide(m, like),
                                      .no_f64_fma = !m->isa->f64};
 }

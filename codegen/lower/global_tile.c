@@ -47,9 +47,7 @@ static V value_of(const struct global_tile *g, uint32_t o, uint32_t expr, uint32
 
 static V factor_of(const struct global_tile *g, uint32_t v)
 {
-    V factor = value_of(g, g->tile->scaled, g->tile->t->factor, v);
-
-    return lanes_of(factor) == 1 ? splat(&g->tile->e->m, factor, g->tile->s->lanes) : factor;
+    return splat(&g->tile->e->m, value_of(g, g->tile->scaled, g->tile->t->factor, v), g->tile->s->lanes);
 }
 
 /* Returns the factor that a sum of blocks is multiplied by, or NULL. */

@@ -12,11 +12,8 @@ V guard_and(struct emitter *e, V a, V b)
     if (!a || !b)
         return a ? a : b;
     uint32_t lanes = lanes_of(a) > lanes_of(b) ? lanes_of(a) : lanes_of(b);
-    if (lanes_of(a) < lanes)
-        a = splat(&e->m, a, lanes);
-    if (lanes_of(b) < lanes)
-        b = splat(&e->m, b, lanes);
-    return op_and(&e->m, a, b);
+    a = splat(&e->m, a, lanes);
+    return op_and(&e->m, a, splat(&e->m, b, lanes));
 }
 
 V guard_contiguous(struct emitter *e, const struct context *cx, V base, V bound)

@@ -8,18 +8,31 @@
 
 /* ---- numbers and tensors ---- */
 
+/* Returns an argument of the function, which is loaded at its entry. */
+static V argument(struct emitter *e, V *known, enum loop_op op, T type, int64_t number)
+{
+    struct loop_place *here = frame_at(&e->frame, LEVEL_ENTRY);
+
+    *known = *known ? *known : loop_add(e->m.b, op, type, NULL, 0, number);
+    e->m.b->at = here;
+    return *known;
+}
+
 V number_value(struct emitter *e, uint32_t number)
 {
     const struct knumber *n = &e->info.numbers.items[number];
-    if (n->slot < 0)
-        return const_index(&e->m, n->value);
-    if (!e->args.params[n->slot]) {
-        struct loop_place *here = frame_at(&e->frame, LEVEL_ENTRY);
-        e->args.params[n->slot] =
-            loop_add(e->m.b, LOOP_NUMBER, type_index(&e->m), NULL, 0, (int64_t)e->args.first_number + n->slot);
-        e->m.b->at = here;
-    }
-    return e->args.params[n->slot];
+
+    return n->slot < 0
+               ? const_index(&e->m, n->value)
+               : argument(e, &e->args.params[n->slot], LOOP_NUMBER, type_index(&e->m), (int64_t)e->args.first_number + n->slot);
+}
+
+V form_coefficient(struct emitter *e, const struct form *f, uint32_t var)
+{
+    for (uint32_t i = 0; i < f->affine->count; i++)
+        if (f->affine->terms[i].var == var)
+            return number_value(e, f->number + 1 + i);
+    return NULL;
 }
 
 uint32_t tensor_alignment(const struct emitter *e, uint32_t tensor)
@@ -31,12 +44,7 @@ uint32_t tensor_alignment(const struct emitter *e, uint32_t tensor)
 
 V tensor_pointer(struct emitter *e, uint32_t tensor)
 {
-    if (!e->args.tensors[tensor]) {
-        struct loop_place *here = frame_at(&e->frame, LEVEL_ENTRY);
-        e->args.tensors[tensor] = loop_add(e->m.b, LOOP_TENSOR, type_ptr, NULL, 0, tensor);
-        e->m.b->at = here;
-    }
-    return e->args.tensors[tensor];
+    return argument(e, &e->args.tensors[tensor], LOOP_TENSOR, type_ptr, tensor);
 }
 
 static V load_bound(struct emitter *e, int64_t element)
@@ -327,7 +335,7 @@ static void add_tile_row(struct emitter *e, const struct context *cx, const stru
         const bool of_lines = tile_has_lines(e->s, var);
         if (var != e->s->tile.m_var && !of_lines)
             continue;
-        V coefficient = number_value(e, f->number + 1 + i); /* of rows a constant: fix_row_strides */
+        V coefficient = number_value(e, f->number + 1 + i); /* of rows a constant: fix_strides */
         frame_at(&e->frame, f->level);
         V row = of_lines ? const_index(&e->m, copy_row / cx->tile->rows) : tile_row(e, cx, copy_row % cx->tile->rows);
         p->base = op_add(&e->m, p->base, op_mul(&e->m, row, coefficient));

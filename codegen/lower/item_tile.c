@@ -123,7 +123,7 @@ void item_tile_multiply(struct item_tile *t)
     for (uint32_t i = 0; i < t->count; i++) {
         for (uint32_t o = 0; o < 2; o++) /* here, where compilers make one instruction of it and the load */
             if (!i || t->values[o][i] != t->values[o][i - 1])
-                x[o] = lanes_of(t->values[o][i]) == 1 ? splat(m, t->values[o][i], t->s->lanes) : t->values[o][i];
+                x[o] = splat(m, t->values[o][i], t->s->lanes);
         V slot = t->sums[i].partial, old = op_get(m, slot);
         op_set(m, slot, ktype_is_float(t->type) ? op_mad(m, x[0], x[1], old) : op_add(m, old, op_mul(m, x[0], x[1])));
     }

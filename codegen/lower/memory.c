@@ -70,8 +70,7 @@ static V load_gather(struct emitter *e, const struct context *cx, T element, V p
     bool native = loop_type_bits(element) >= 32 && (m->isa->masks || m->isa->masks32); /* no processor gathers smaller ones */
     V index = p->lanes, base = pointer;
 
-    if (mask && lanes_of(mask) == 1) /* guards that are the same for all lanes */
-        mask = splat(m, mask, cx->lanes);
+    mask = mask ? splat(m, mask, cx->lanes) : NULL; /* guards may be the same for all lanes */
     if (native) {
         base = address;
     } else { /* lane by lane without branches: lanes that do not exist read element 0 */
@@ -115,8 +114,7 @@ static V load_runs(struct emitter *e, const struct context *cx, T element, V poi
     V expected = op_add(m, splat(m, first, cx->lanes), const_iota(m, 32, cx->lanes));
     V differs = op_any(m, op_ne(m, p->lanes, expected));
 
-    if (mask && lanes_of(mask) == 1) /* guards that are the same for all lanes */
-        mask = splat(m, mask, cx->lanes);
+    mask = mask ? splat(m, mask, cx->lanes) : NULL; /* guards may be the same for all lanes */
     loop_if_begin(m->b, op_not(m, differs));
     first = op_sext(m, first, type_index(m));
     op_set(m, result, op_load(m, vector, op_address(&e->m, element, address, first), mask, align));
@@ -260,8 +258,8 @@ V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
     if (guard && !filled && (lanes || p.kind == FORM_UNIFORM || p.kind == FORM_LANES || !tile_is_filled(e->s, x))) {
         V fill = const_scalar(&e->m, x->type, x->bits);
         uint32_t width = expr_is_vector(e, cx, expr) ? cx->lanes : 1;
-        value = lanes_of(value) < width ? splat(m, value, width) : value;
-        guard = lanes_of(guard) < width ? splat(m, guard, width) : guard;
+        value = splat(m, value, width);
+        guard = splat(m, guard, width);
         value = op_select(m, guard, value, const_splat(m, fill, width));
     }
     return value;
@@ -318,8 +316,7 @@ void emit_store(struct emitter *e, const struct context *cx, uint32_t store, V v
     V mask = vector ? guard_and(e, lanes, cx->mask) : NULL;
 
     value = narrow_float(m, value, dtype);
-    if (vector && lanes_of(value) == 1)
-        value = splat(m, value, cx->lanes);
+    value = vector ? splat(m, value, cx->lanes) : value;
     if (scalar)
         loop_if_begin(m->b, scalar);
     V address = form_pointer(e, element, pointer, line, &p);

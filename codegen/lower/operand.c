@@ -61,10 +61,7 @@ void operand_set_row_pointers(struct emitter *e, const struct context *cx)
             continue;
         T element = storage_type(e->k->tensors[x->tensor].type);
         const struct form *f = &e->info.forms[e->info.expr_form[i]];
-        V step = const_index(m, 0), at = open_part(e, cx, e->info.expr_form[i], 0, 0);
-        for (uint32_t t = 0; t < f->affine->count; t++)
-            if (f->affine->terms[t].var == e->s->tile.m_var)
-                step = number_value(e, f->number + 1 + t);
+        V at = open_part(e, cx, e->info.expr_form[i], 0, 0), step = form_coefficient(e, f, e->s->tile.m_var);
         at = op_address(m, element, tensor_pointer(e, x->tensor), at);
         for (uint32_t row = 0; row < cx->tile->rows; row++) {
             V next =
@@ -117,11 +114,8 @@ void operand_set_prefetch(struct emitter *e, const struct context *cx, V row, st
     const struct form *f = &e->info.forms[e->info.expr_form[b]];
     const int64_t size = (int64_t)dtype_size(k->tensors[k->exprs[b].tensor].type);
     V rows = number_value(e, e->info.var_number[e->s->tile.m_var]), points = rows, at = NULL, steps = const_index(m, 1);
-    V tensor = tensor_pointer(e, k->exprs[b].tensor), panel = NULL;
+    V tensor = tensor_pointer(e, k->exprs[b].tensor), panel = form_coefficient(e, f, e->s->tile.prefetch_var);
 
-    for (uint32_t i = 0; i < f->affine->count; i++)
-        if (f->affine->terms[i].var == e->s->tile.prefetch_var)
-            panel = number_value(e, f->number + 1 + i);
     for (uint32_t i = 0; i < k->parallel_count; i++) { /* as units walk them */
         if (i == e->s->tile.m_var || !tile_repeats_b(e->s, i))
             continue;

@@ -190,10 +190,8 @@ void emit_transposed_store(struct emitter *e, const struct context *cx, uint32_t
     struct lines lines;
     V rows[16];
 
-    for (uint32_t c = 0; c < cx->copies; c++) {
-        rows[c] = lanes_of(values[c]) == 1 ? splat(&e->m, values[c], cx->lanes) : values[c];
-        rows[c] = narrow_float(&e->m, rows[c], type);
-    }
+    for (uint32_t c = 0; c < cx->copies; c++)
+        rows[c] = narrow_float(&e->m, splat(&e->m, values[c], cx->lanes), type);
     if (e->s->transpose.interleave) {
         emit_interleave(&e->m, rows, cx->copies);
         find_interleaved(e, cx, form, tensor_pointer(e, s->tensor), element, lines.address);

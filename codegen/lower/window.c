@@ -105,19 +105,6 @@ static uint32_t step_in_window(const struct window_steps *by, uint32_t element, 
     return element >= of * by->neighbours && from % inside == 0 && from / inside < size ? from / inside : UINT32_MAX;
 }
 
-/* Returns where an element of a line is, in elements of the tensor from the line's first one. */
-static V element_offset(struct emitter *e, uint32_t load, uint32_t x)
-{
-    const struct form *f = &e->info.forms[e->info.expr_form[load]];
-    const uint32_t last = e->k->parallel_count + e->k->reduced_count - 1;
-    uint32_t term = 0;
-
-    while (f->affine->terms[term].var != last)
-        term++;
-    V stride = number_value(e, f->number + 1 + term);
-    return op_mul(&e->m, const_index(&e->m, x), stride);
-}
-
 /* Multiplies an element of A, `y` lines and `x` elements from the tile's first one, for all rows whose windows it is in: alone,
  * or with those before it, which *word has then, for the windows of which it ends a word. */
 static void window_element(struct emitter *e, const struct context *cx, struct sums *t, const struct window *w, uint32_t y,
@@ -125,6 +112,7 @@ static void window_element(struct emitter *e, const struct context *cx, struct s
 {
     const struct tile_window *by = &e->s->tile.window;
     const struct build *m = &e->m;
+    const uint32_t last = e->k->parallel_count + e->k->reduced_count - 1;
     V a = NULL;
 
     for (uint32_t row = 0; row < cx->tile->lines * cx->tile->rows; row++) {
@@ -136,8 +124,10 @@ static void window_element(struct emitter *e, const struct context *cx, struct s
             continue;
         if (!a || !by->row.neighbours) {
             struct context of = context_of_copy(cx, copy);
-            if (cx->line)
-                of.element = element_offset(e, operand_a(e, t), x);
+            if (cx->line) {
+                V stride = form_coefficient(e, &e->info.forms[e->info.expr_form[operand_a(e, t)]], last);
+                of.element = op_mul(m, const_index(m, x), stride);
+            }
             open_window_step(e, w, ky, kx);
             a = multiplies_bytes(e) ? byte_products_own_a(e, &of)
                                     : expr_value_lanes(e, &of, e->k->exprs[t->reduce].args[0], cx->lanes);
