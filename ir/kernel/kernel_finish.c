@@ -471,6 +471,15 @@ double kernel_points(const struct kernel *k, enum kvar_kind kind)
     return n;
 }
 
+bool kernel_multiplies(const struct kernel *k)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        any |= k->exprs[i].op == K_REDUCE && k->exprs[i].reduce == KR_DOT;
+    return any;
+}
+
 bool kernel_stores_in_order(const struct kernel *k)
 {
     for (uint32_t i = 0; i < k->store_count; i++) {

@@ -78,6 +78,8 @@ struct kform_walk {
 };
 /** Finds the next form.  Returns false after the last one. */
 bool kernel_next_form(const struct kernel *k, struct kform_walk *w);
+/** Returns whether a kernel sums up products of two operands. */
+bool kernel_multiplies(const struct kernel *k);
 /** Returns how many combinations of values the variables of a kind have. */
 double kernel_points(const struct kernel *k, enum kvar_kind kind);
 /** Returns whether iterations of a finished kernel's loops must store one after the other: at addresses that are data, or

@@ -119,7 +119,7 @@ bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena
 {
     struct numbering n = {.arena = a, .out = out};
     const size_t most = count_numbers(k);
-    bool multiplies = false;
+    const bool multiplies = kernel_multiplies(k);
 
     memset(out, 0, sizeof *out);
     out->vars = arena_array(a, (size_t)k->var_count + k->expr_count + k->store_count + 1, sizeof *out->vars);
@@ -155,8 +155,6 @@ bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena
             break;
         }
     }
-    for (uint32_t i = 0; i < k->expr_count; i++)
-        multiplies |= k->exprs[i].op == K_REDUCE && k->exprs[i].reduce == KR_DOT;
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *e = &k->exprs[i];
         const bool own = e->op == K_LOAD && (k->macro_tile_vars || (multiplies && e->varying)),

@@ -38,10 +38,9 @@ static struct kernel_cost cost_of_loops(const struct kernel *k, const struct tar
     const double parallel = kernel_points(k, KVAR_PARALLEL), reduced = kernel_points(k, KVAR_REDUCED);
     double touched[KERNEL_TENSORS_MAX] = {0};
     struct kernel_cost cost = {0, 0};
-    bool computes = false, multiplies = false;
+    const bool multiplies = kernel_multiplies(k);
+    bool computes = false;
 
-    for (uint32_t i = 0; i < k->expr_count; i++)
-        multiplies |= k->exprs[i].op == K_REDUCE && k->exprs[i].reduce == KR_DOT;
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
         const double n = parallel * (x->varying || x->op == K_REDUCE || x->op == K_SCAN ? reduced : 1);

@@ -110,23 +110,21 @@ static bool vector_is(const struct schedule *s, enum kvar_kind kind)
 
 /* ---- 2. row buffers ---- */
 
-/** Returns the cost of computing a varying expression again in a later phase; those in row buffers cost a load.  Marks what it
- * counted. */
-static double recompute_cost(const struct schedule *s, uint32_t id, bool *counted)
+/** Returns the cost of computing a varying expression, or one step of a sum, in a phase; what row buffers keep of earlier ones
+ * costs so much.  Marks what it counted. */
+static double phase_cost(const struct schedule *s, uint32_t id, uint32_t phase, double kept, bool *counted)
 {
-    const struct kernel *k = s->kernel;
-    const struct kexpr *e = &k->exprs[id];
+    const struct kexpr *e = &s->kernel->exprs[id];
     double cost = expr_cost(s, e);
 
-    if (!e->varying || counted[id])
+    if ((!e->varying && e->op != K_REDUCE) || counted[id])
         return 0;
     counted[id] = true;
-    if (s->exprs[id].row_buffer >= 0)
-        return 1;
-    for (uint32_t a = 0; a < 3; a++) {
-        if (e->args[a] != KEXPR_NONE && k->exprs[e->args[a]].op != K_REDUCE)
-            cost += recompute_cost(s, e->args[a], counted);
-    }
+    if (s->exprs[id].row_buffer >= 0 && s->exprs[id].phase < phase)
+        return kept;
+    for (uint32_t a = 0; a < 3 && e->args[a] != KEXPR_NONE; a++)
+        if (s->kernel->exprs[e->args[a]].op != K_REDUCE)
+            cost += phase_cost(s, e->args[a], phase, kept, counted);
     return cost;
 }
 
@@ -148,7 +146,7 @@ static bool consider_keeping(struct keeper *keeper, uint32_t id)
 
     memset(keeper->counted, 0, k->expr_count * sizeof *keeper->counted);
     if (!e->varying || s->exprs[id].row_buffer >= 0 || e->op == K_LOAD || e->op == K_CONST ||
-        recompute_cost(s, id, keeper->counted) < s->facts->loop.recompute_cost)
+        phase_cost(s, id, UINT32_MAX, 1, keeper->counted) < s->facts->loop.recompute_cost)
         return false;
     if ((int64_t)(s->row_buffers.count + 1) * keeper->row_elements * (int64_t)size > s->facts->cache.row_bytes)
         return false;
@@ -263,20 +261,6 @@ static void find_lanes(struct schedule *s, struct lane_facts *facts)
         s->var_lanes[i] = var_has_lanes(s, i, facts);
 }
 
-static double add_cost(const struct schedule *s, uint32_t expr, uint32_t phase, bool *counted)
-{
-    const struct kexpr *x = &s->kernel->exprs[expr];
-    double sum = expr_cost(s, x);
-
-    if (counted[expr] || (s->exprs[expr].row_buffer >= 0 && s->exprs[expr].phase < phase) || (!x->varying && x->op != K_REDUCE))
-        return 0;
-    counted[expr] = true;
-    for (uint32_t i = 0; i < 3 && x->args[i] != KEXPR_NONE; i++)
-        if (s->kernel->exprs[x->args[i]].op != K_REDUCE)
-            sum += add_cost(s, x->args[i], phase, counted);
-    return sum;
-}
-
 /** Returns how many vectors along a REDUCED variable a phase takes at a time, unless rows are short: the more, the less an
  * iteration does. */
 static uint32_t long_phase_vectors(const struct schedule *s, uint32_t phase, bool *counted)
@@ -288,10 +272,10 @@ static uint32_t long_phase_vectors(const struct schedule *s, uint32_t phase, boo
     memset(counted, 0, k->expr_count * sizeof *counted);
     for (uint32_t i = 0; i < k->expr_count; i++)
         if (s->exprs[i].phase == phase && (k->exprs[i].op == K_REDUCE || s->exprs[i].row_buffer >= 0))
-            sum += add_cost(s, i, phase, counted);
+            sum += phase_cost(s, i, phase, 0, counted);
     for (uint32_t i = 0; i < k->store_count; i++)
         if (k->stores[i].varying && k->stores[i].phase == phase)
-            sum += add_cost(s, k->stores[i].expr, phase, counted);
+            sum += phase_cost(s, k->stores[i].expr, phase, 0, counted);
     if (s->lanes == 1 || k->rare)
         return s->lanes > 1;
     return sum >= s->facts->loop.heaviest_exponentials * exponential ? 1 : sum >= exponential ? 2 : s->facts->loop.sum_vectors;
@@ -300,10 +284,9 @@ static uint32_t long_phase_vectors(const struct schedule *s, uint32_t phase, boo
 /** Returns how many vectors a phase takes at a time: no more than a row has, so that a short one is no tail alone. */
 static uint32_t phase_vectors(const struct schedule *s, uint32_t phase, bool *counted)
 {
-    const bool rows = s->vector_var != KEXPR_NONE && s->kernel->vars[s->vector_var].kind == KVAR_REDUCED;
     uint32_t vectors = long_phase_vectors(s, phase, counted);
 
-    while (rows && vectors > 1 && (int64_t)s->lanes * vectors > s->kernel->vars[s->vector_var].size)
+    while (vector_is(s, KVAR_REDUCED) && vectors > 1 && (int64_t)s->lanes * vectors > s->kernel->vars[s->vector_var].size)
         vectors /= 2;
     return vectors;
 }

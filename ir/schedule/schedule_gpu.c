@@ -115,42 +115,36 @@ static uint32_t group_of(int64_t points, uint32_t most, bool *partial)
     return gpu_power_of_two(points, most);
 }
 
-/* Returns a variable along which a load is contiguous that is scattered along the last one, which makes the kernel a transpose,
- * or KEXPR_NONE if there is none. */
-static uint32_t transposed_var(const struct kernel *k)
+uint32_t gpu_across_of(const struct kernel *k, const struct kexpr *e)
 {
     const uint32_t last = k->parallel_count - 1;
+    const int64_t step = e->op == K_LOAD ? kaffine_coefficient(e->index, last) : 0;
 
-    for (uint32_t i = 0; i < k->expr_count; i++) {
-        const struct kexpr *e = &k->exprs[i];
-        if (e->op != K_LOAD || kaffine_coefficient(e->index, last) == 0 || kaffine_coefficient(e->index, last) == 1)
-            continue;
-        for (uint32_t v = 0; v < last; v++)
-            if (kaffine_coefficient(e->index, v) == 1)
-                return v;
-    }
+    for (uint32_t v = 0; step != 0 && step != 1 && v < last; v++)
+        if (kaffine_coefficient(e->index, v) == 1)
+            return v;
     return KEXPR_NONE;
 }
 
-/* Makes a transpose's groups squares, so that the lines that one row of items reads serve the next rows. */
-static void lay_transpose(struct gpu_schedule *s, uint32_t var, const struct gpu_facts *device)
+/* Returns that variable of a load which makes the kernel a transpose, or KEXPR_NONE if there is none. */
+static uint32_t transposed_var(const struct kernel *k)
 {
-    const struct kernel *k = s->kernel;
-    const uint32_t last = k->parallel_count - 1;
-    uint32_t side = 1;
+    uint32_t var = KEXPR_NONE;
 
-    while (side * side * 4 <= device->group_items)
-        side *= 2;
+    for (uint32_t i = 0; i < k->expr_count && var == KEXPR_NONE; i++)
+        var = gpu_across_of(k, &k->exprs[i]);
+    return var;
+}
+
+void gpu_enumerate_transpose(struct gpu_schedule *s, uint32_t across)
+{
+    const uint32_t last = s->kernel->parallel_count - 1;
+
     enumerate(&s->dimensions[0], last, 1);
-    enumerate(&s->dimensions[1], var, 1);
-    for (uint32_t i = 0; i < last; i++)
-        if (i != var)
-            enumerate(&s->dimensions[2], i, 1);
-    for (uint32_t d = 0; d < GPU_DIMENSIONS; d++) {
-        const int64_t points = gpu_vars_points(k, &s->dimensions[d]);
-        s->local[d] = d == 2 ? 1 : group_of(points, side, &s->partial[d]);
-        s->global[d] = ceil_div(points, s->local[d]) * s->local[d];
-    }
+    enumerate(&s->dimensions[1], across, 1);
+    for (uint32_t v = 0; v < last; v++)
+        if (v != across)
+            enumerate(&s->dimensions[2], v, 1);
 }
 
 /* Returns the most items of a group: where they are few, all units get groups, of at least one vector of the unit. */
@@ -175,11 +169,11 @@ static void lay_points(struct gpu_schedule *s, const struct gpu_facts *device)
     const uint32_t transposed = n > 1 && s->lanes == 1 && !k->reduced_count ? transposed_var(k) : KEXPR_NONE;
     uint32_t most = group_limit(s, device);
 
-    if (transposed != KEXPR_NONE) {
-        lay_transpose(s, transposed, device);
-        return;
-    }
-    if (vectors || (n > 1 && k->vars[n - 1].size >= (int64_t)device->lanes)) {
+    if (transposed != KEXPR_NONE) { /* groups are squares: the lines that one row of items reads serve the next rows */
+        gpu_enumerate_transpose(s, transposed);
+        for (most = 1; most * most * 4 <= device->group_items;)
+            most *= 2;
+    } else if (vectors || (n > 1 && k->vars[n - 1].size >= (int64_t)device->lanes)) {
         enumerate(&s->dimensions[0], n - 1, 1);
         if (n > 1)
             enumerate(&s->dimensions[1], n - 2, 1);
@@ -193,7 +187,7 @@ static void lay_points(struct gpu_schedule *s, const struct gpu_facts *device)
         if (!d && vectors)
             points = ceil_div(points, s->lanes);
         s->local[d] = d == 2 ? 1 : group_of(points, most, &s->partial[d]);
-        most /= s->local[d];
+        most /= transposed == KEXPR_NONE ? s->local[d] : 1;
         s->global[d] = ceil_div(points, s->local[d]) * s->local[d];
     }
 }

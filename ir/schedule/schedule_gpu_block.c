@@ -19,21 +19,6 @@ enum {
     ELEMENT_BYTES_MOST = 4 /* of what blocks are made of */
 };
 
-/* Returns the variable along which a load's elements are neighbours, although those along the last variable are not, or
- * KEXPR_NONE. */
-static uint32_t across_of(const struct kernel *k, const struct kexpr *e)
-{
-    const uint32_t last = k->parallel_count - 1;
-    const int64_t step = kaffine_coefficient(e->index, last);
-
-    if (step == 0 || step == 1 || e->guard_count)
-        return KEXPR_NONE;
-    for (uint32_t v = 0; v < last; v++)
-        if (kaffine_coefficient(e->index, v) == 1)
-            return v;
-    return KEXPR_NONE;
-}
-
 /* Finds the one load that has to be transposed, with its variable.  Returns false if there is none, or another access that is
  * no line along the last variable either. */
 static bool find_transposed(const struct kernel *k, struct gpu_block *b)
@@ -43,7 +28,7 @@ static bool find_transposed(const struct kernel *k, struct gpu_block *b)
 
     b->transposed = KEXPR_NONE;
     for (uint32_t i = 0; i < k->expr_count; i++) {
-        const uint32_t across = k->exprs[i].op == K_LOAD ? across_of(k, &k->exprs[i]) : KEXPR_NONE;
+        const uint32_t across = k->exprs[i].guard_count ? KEXPR_NONE : gpu_across_of(k, &k->exprs[i]);
 
         if (across == KEXPR_NONE)
             continue;
@@ -70,21 +55,14 @@ static bool transposed_is_direct(const struct kernel *k, const struct gpu_block 
 /* Enumerates the variables and the groups; an item, or a group, has so many points along the first two dimensions. */
 static void lay_blocks(struct gpu_schedule *s, const int64_t points[2], const uint32_t local[2])
 {
-    const struct kernel *k = s->kernel;
-    const uint32_t last = k->parallel_count - 1;
-
-    s->dimensions[0] = (struct gpu_vars){1, {last}};
-    s->dimensions[1] = (struct gpu_vars){1, {s->block.across}};
-    for (uint32_t v = 0; v < last; v++)
-        if (v != s->block.across)
-            s->dimensions[2].vars[s->dimensions[2].count++] = v;
+    gpu_enumerate_transpose(s, s->block.across);
     for (uint32_t d = 0; d < 2; d++) {
         const int64_t items = ceil_div(points[d], s->block.side);
 
         s->local[d] = local[d];
         s->global[d] = s->block.local_memory ? items * local[d] : ceil_div(items, local[d]) * local[d];
     }
-    s->global[2] = gpu_vars_points(k, &s->dimensions[2]);
+    s->global[2] = gpu_vars_points(s->kernel, &s->dimensions[2]);
 }
 
 static bool lay_registers(const struct gpu_context *c, const int64_t points[2], struct gpu_schedule *s)

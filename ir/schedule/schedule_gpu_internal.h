@@ -25,6 +25,12 @@ uint32_t gpu_power_of_two(int64_t at_least, uint32_t at_most);
  * data. */
 bool gpu_has_order(const struct kernel *k);
 
+/** Returns the variable along which a load's elements are neighbours, although those along the last variable are not, or
+ * KEXPR_NONE. */
+uint32_t gpu_across_of(const struct kernel *k, const struct kexpr *e);
+/** Makes the last variable, that one and all others the dimensions of the index space. */
+void gpu_enumerate_transpose(struct gpu_schedule *s, uint32_t across);
+
 /* ---- lanes (schedule_gpu_lanes.c) ---- */
 
 /** Counts kinds of accesses of a kernel along a variable. */

@@ -14,21 +14,12 @@ static bool moves_by(const struct schedule *s, struct kaffine a, uint32_t var, i
     return !kaffine_may_derive(s->kernel, a, var) && kaffine_coefficient(a, var) == coefficient;
 }
 
-/** Returns whether the kernel multiplies matrices: those read by register tiles, which have loads of their own. */
-static bool is_contraction(const struct kernel *k)
-{
-    for (uint32_t i = 0; i < k->expr_count; i++)
-        if (k->exprs[i].op == K_REDUCE && k->exprs[i].reduce == KR_DOT)
-            return true;
-    return false;
-}
-
 uint32_t load_stride(const struct schedule *s, const struct kexpr *load, uint32_t var)
 {
     const int64_t stride = kaffine_coefficient(load->index, var);
 
     if (stride < 2 || stride > s->facts->loop.strided_most || !moves_by(s, load->index, var, stride) ||
-        is_contraction(s->kernel))
+        kernel_multiplies(s->kernel)) /* register tiles have loads of their own */
         return 0;
     for (uint32_t g = 0; g < load->guard_count; g++)
         if (!moves_by(s, load->guards[g].form, var, 0) && !moves_by(s, load->guards[g].form, var, stride))
@@ -55,7 +46,8 @@ uint32_t load_repeat(const struct schedule *s, const struct kexpr *load, uint32_
     const struct kernel *k = s->kernel;
     uint32_t repeat = 0;
 
-    if (load->guard_count || k->vars[var].kind != KVAR_PARALLEL || kaffine_coefficient(load->index, var) || is_contraction(k))
+    if (load->guard_count || k->vars[var].kind != KVAR_PARALLEL || kaffine_coefficient(load->index, var) ||
+        kernel_multiplies(k))
         return 0;
     for (uint32_t i = 0; i < load->index.count; i++) {
         const struct kterm *t = &load->index.terms[i];
