@@ -143,13 +143,8 @@ static V bound_of(struct emitter *e, const struct context *cx, const struct kexp
     return op_add(m, last, const_int(m, 32, 1));
 }
 
-/* Returns the lanes of one vector, or of two in a row if b is not NULL, that the lowest bits of index select. */
-static V permute(const struct build *m, V a, V b, V index)
-{
-    return b ? op3(m, LOOP_PERMUTE2, a, index, b) : op2(m, LOOP_PERMUTE, a, index);
-}
-
-/* Returns the elements that index numbers, counted from the first of the vectors. */
+/* Returns the elements that index numbers, counted from the first of the vectors; its lowest bits select them out of one
+ * vector, or out of two in a row. */
 static V choose(const struct emitter *e, const V *vectors, uint32_t count, V index)
 {
     const struct build *m = &e->m;
@@ -157,7 +152,8 @@ static V choose(const struct emitter *e, const V *vectors, uint32_t count, V ind
     V result = NULL;
 
     for (uint32_t i = 0; i < count; i += step) {
-        V some = permute(m, vectors[i], step == 2 && i + 1 < count ? vectors[i + 1] : NULL, index);
+        V some = step == 2 && i + 1 < count ? op3(m, LOOP_PERMUTE2, vectors[i], index, vectors[i + 1])
+                                            : op2(m, LOOP_PERMUTE, vectors[i], index);
         V here = op_uge(m, index, const_splat(m, const_int(m, 32, (int64_t)i * lanes), lanes));
         result = result ? op_select(m, here, some, result) : some;
     }
