@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "codegen/llvm/llvm_build.h"
-#include "codegen/lower/operation.h"
+#include "codegen/lower/scalar.h"
 
 /* ---- how often ---- */
 

@@ -5,11 +5,10 @@
  * added up in blocks: within a block one by one, from block to block with the rounding error carried along, so that the error
  * does not grow with the number of blocks.
  */
-#include "codegen/lower/accumulate.h"
+#include "codegen/lower/values.h"
 
-#include "codegen/lower/avx512.h"
+#include "codegen/lower/scalar.h"
 #include "codegen/lower/index.h"
-#include "codegen/lower/operation.h"
 
 bool is_long_sum(const struct kexpr *x)
 {

@@ -2,7 +2,7 @@
 /*
  * Emits instructions of AVX-512 that LLVM has no operation for.
  */
-#include "codegen/lower/avx512.h"
+#include "codegen/lower/scalar.h"
 
 /* Returns whether there are vectors of so many lanes, or several make one. */
 static bool has_lanes(V like)

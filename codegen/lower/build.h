@@ -261,3 +261,7 @@ V op_ceil(const struct build *m, V x);
  * so have these. */
 V op_divide_index(const struct build *m, V a, V b);
 V op_modulo_index(const struct build *m, V a, V b);
+
+/** Makes the addresses of a function's innermost loops of pointers and sums that grow with the loops' variables (induction.c).
+ */
+void reduce_addresses(const struct build *m, struct loop_function *f);

@@ -6,11 +6,10 @@
  * Where products are added up by twos, a sum of pairs of 16 bits stays one as long as that fits: such sums are `narrow`.  Bytes
  * whose pairs do not fit are multiplied as numbers of 16 bits on x86, and on AArch64 pairs become 32 bits at once.
  */
-#include "codegen/lower/byte_products.h"
+#include "codegen/lower/tile.h"
 
-#include "codegen/lower/expression.h"
-#include "codegen/lower/memory.h"
-#include "codegen/lower/operand.h"
+#include "codegen/lower/values.h"
+#include "codegen/lower/access.h"
 
 /* So many vectors at most hold a vector of words in the form in which they are multiplied, and so many words of each operand
  * are multiplied together. */

@@ -38,7 +38,7 @@ struct context {
     const struct transposed_tile *transposed; /* NULL: nothing is transposed */
     const struct micro_tile *tile;            /* NULL: this is no register tile */
     const V
-        *row_pointers; /* [expr * COPIES_MAX + row]: where an operand's row begins (operand.h); NULL: rows have no pointers */
+        *row_pointers; /* [expr * COPIES_MAX + row]: where an operand's row begins (operand.c); NULL: rows have no pointers */
     bool guards_hold;  /* guards of operands are known to hold */
     bool line_holds;   /* those that do not depend on a tile's rows */
     bool steps_hold;   /* those that do */

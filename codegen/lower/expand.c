@@ -2,10 +2,7 @@
 /*
  * Emits expansions of elementary functions (ir/expansion) as instructions.
  */
-#include "codegen/lower/expand.h"
-
-#include "codegen/lower/avx512.h"
-#include "codegen/lower/native.h"
+#include "codegen/lower/scalar.h"
 
 struct expansion_target expansion_target_of(const struct build *m, V like)
 {

@@ -2,15 +2,10 @@
 /*
  * Evaluates expressions on demand, at the level where they belong.
  */
-#include "codegen/lower/expression.h"
+#include "codegen/lower/values.h"
 
-#include "codegen/lower/accumulate.h"
-#include "codegen/lower/index.h"
-#include "codegen/lower/lookup.h"
-#include "codegen/lower/memory.h"
-#include "codegen/lower/operation.h"
-#include "codegen/lower/quantise.h"
-#include "codegen/lower/transpose.h"
+#include "codegen/lower/access.h"
+#include "codegen/lower/scalar.h"
 
 static V compute_quantised(struct emitter *e, const struct context *cx, const struct quantised *q, uint32_t lanes,
                            enum ktype to)
@@ -101,7 +96,7 @@ static V compute(struct emitter *e, const struct context *cx, uint32_t expr)
     float table[16];
     const uint32_t index = x->type == KT_F32 ? lookup_find(e, expr, lanes, table) : KEXPR_NONE;
     if (index != KEXPR_NONE)
-        return emit_lookup(&e->m, table, expr_value_lanes(e, cx, index, lanes));
+        return op2(&e->m, LOOP_PERMUTE, lookup_table(&e->m, table), expr_value_lanes(e, cx, index, lanes));
     if (frame_is_here(&e->frame, e->info.expr_level[expr]) && schedule_quantised(e->s, expr, &quantised) &&
         quantise_has(&e->m, lanes, &e->k->exprs[quantised.scale]))
         return compute_quantised(e, cx, &quantised, lanes, x->type);

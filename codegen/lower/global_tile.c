@@ -11,7 +11,7 @@
  */
 #include "codegen/lower/item_tile.h"
 
-#include "codegen/lower/expression.h"
+#include "codegen/lower/values.h"
 #include "codegen/lower/index.h"
 
 /* A tile, with the variables of its rows, one row after the other, and the first columns of its vectors. */

@@ -3,9 +3,9 @@
  * Emits guards: as masks, and tests of all guards of a window at once.  Where the first and the last element of a window lie
  * inside the input in every dimension, all others do, because a guard's form grows with every REDUCED variable.
  */
-#include "codegen/lower/guard.h"
+#include "codegen/lower/access.h"
 
-#include "codegen/lower/operation.h"
+#include "codegen/lower/scalar.h"
 
 V guard_and(struct emitter *e, V a, V b)
 {

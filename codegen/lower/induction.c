@@ -4,7 +4,7 @@
  * added to the pointer before the loop, and products of the loop's variable and a number, such as a stride, become sums that
  * grow with the variable.  LLVM's strength reduction does so as well, but takes a sixth of the time of compiling.
  */
-#include "codegen/lower/induction.h"
+#include "codegen/lower/build.h"
 
 enum { SUMS_MAX = 8 }; /* of a loop, in registers */
 

@@ -4,7 +4,7 @@
  * columns, by two shuffles for each pair of vectors, so that n vectors take n shuffles more than both halves.  An odd number,
  * and two, take n (n - 1): each column has a lane of every vector, one shuffle puts those of one more vector in.
  */
-#include "codegen/lower/interleave.h"
+#include "codegen/lower/scalar.h"
 
 #include <string.h>
 

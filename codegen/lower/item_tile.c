@@ -10,9 +10,8 @@
  */
 #include "codegen/lower/item_tile.h"
 
-#include "codegen/lower/accumulate.h"
-#include "codegen/lower/expression.h"
-#include "codegen/lower/phase.h"
+#include "codegen/lower/values.h"
+#include "codegen/lower/point.h"
 #include "ir/schedule/dependence.h"
 
 /* ---- the contraction ---- */

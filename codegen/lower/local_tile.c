@@ -14,7 +14,7 @@
  */
 #include "codegen/lower/item_tile.h"
 
-#include "codegen/lower/expression.h"
+#include "codegen/lower/values.h"
 
 enum { VECTOR = GPU_LOCAL_VECTOR /* numbers that an item loads from the group's memory at once */ };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Emits functions of at most 4 bits as lookups. */
-#include "codegen/lower/lookup.h"
+#include "codegen/lower/values.h"
 
 enum { ENTRIES = LOOKUP_ENTRIES };
 

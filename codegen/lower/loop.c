@@ -2,7 +2,7 @@
 /*
  * Emits loops over one variable.
  */
-#include "codegen/lower/loop.h"
+#include "codegen/lower/point.h"
 
 void loop_variable(struct emitter *e, const struct context *cx, uint32_t level, uint32_t var, V low, V high, loop_body body,
                    void *user)

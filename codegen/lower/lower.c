@@ -10,8 +10,8 @@
  *
  * Only what schedule_structure shows may shape the code; all other numbers are the kernel's NUMBERs.
  *
- * The files have an order: each calls only those above it in this list (tests/structure/check_structure.sh), and includes only
- * their headers.
+ * The files have an order: each calls only those above it in this list (tests/structure/check_structure.sh).  Files that emit
+ * things of one kind share a header.
  *
  *   build, induction                        types, constants, instructions, loops; addresses of innermost loops
  *   avx512, native                          scalar operations that are an instruction or a few
@@ -29,19 +29,17 @@
  *   window                                  steps of tiles whose windows overlap
  *   phase, microkernel                      all for one point or vector of points, and for one register tile
  *   units                                   all tiles of a unit, and loops over units
- *   device                                  a device's schedule
  *   item_tile, global_tile, local_tile,     register tiles of devices, and those of matrix instructions
  *   matrix_tile
- *   items                                   all that a work-item computes
+ *   items                                   a device's schedule, and all that a work-item computes
  *   lower                                   the function of a kernel, kernels of stages
  */
 #include "codegen/lower/lower.h"
 
-#include "codegen/lower/expression.h"
-#include "codegen/lower/induction.h"
-#include "codegen/lower/microkernel.h"
+#include "codegen/lower/values.h"
+#include "codegen/lower/tile.h"
 #include "codegen/lower/space.h"
-#include "codegen/lower/units.h"
+#include "codegen/lower/point.h"
 
 enum { INDEX_BITS = 64 }; /* of a processor's addresses */
 

@@ -14,10 +14,9 @@
  */
 #include "codegen/lower/item_tile.h"
 
-#include "codegen/lower/expression.h"
-#include "codegen/lower/guard.h"
-#include "codegen/lower/index.h"
-#include "codegen/lower/operation.h"
+#include "codegen/lower/values.h"
+#include "codegen/lower/access.h"
+#include "codegen/lower/scalar.h"
 
 enum { CHUNK = GPU_MATRIX_CHUNK, SIDE = GPU_MATRIX_ROWS, SUBGROUP = 32, QUADS = 4 /* sums of an item in an instruction */ };
 
@@ -269,13 +268,6 @@ static void load_elements(const struct matrix_tile *x, const struct side *s, uin
     }
 }
 
-static void emit_load(const struct matrix_tile *x, const struct side *s, V next)
-{
-    for (uint32_t i = 0; i < s->count; i++)
-        (s->bring == GPU_BRING_ELEMENTS ? load_elements : load_chunk)(x, s, i, next);
-    x->tile->e->cache = x->tile->own;
-}
-
 /* ---- to the group's memory ---- */
 
 static void emit_bring(const struct matrix_tile *x, const struct side *s, V buffer)
@@ -403,7 +395,9 @@ static void emit_steps(const struct matrix_tile *x)
     op_set(m, x->buffer, halves);
     V next = loop_for_begin(m->b, zero, op_add(m, x->iterations, steps), 0);
     for (uint32_t o = 0; o < 2; o++)
-        emit_load(x, &x->sides[o], next);
+        for (uint32_t i = 0; i < x->sides[o].count; i++)
+            (x->sides[o].bring == GPU_BRING_ELEMENTS ? load_elements : load_chunk)(x, &x->sides[o], i, next);
+    e->cache = x->tile->own;
     loop_if_begin(m->b, op_gt(m, next, zero));
     emit_products(x);
     if (x->totals) {

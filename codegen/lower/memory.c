@@ -5,13 +5,10 @@
  * A load never branches: where a scalar guard fails it reads element 0 of the tensor (scalars) or a block of zeros on the stack
  * (vectors) instead, and the fill value is selected.
  */
-#include "codegen/lower/memory.h"
+#include "codegen/lower/access.h"
 
-#include "codegen/lower/operation.h"
-#include "codegen/lower/guard.h"
-#include "codegen/lower/index.h"
-#include "codegen/lower/operand.h"
-#include "codegen/lower/vector_loads.h"
+#include "codegen/lower/scalar.h"
+#include "codegen/lower/tile.h"
 
 static V zero_vector(struct emitter *e)
 {

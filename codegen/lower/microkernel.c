@@ -17,16 +17,11 @@
  * sizes with the same tiles share code.  A packed B that comes from memory is prefetched: while the rows of one panel are
  * computed, each tile asks for its share of the next one, a little in every step of K.
  */
-#include "codegen/lower/microkernel.h"
+#include "codegen/lower/tile.h"
 
-#include "codegen/lower/byte_products.h"
-#include "codegen/lower/expression.h"
+#include "codegen/lower/values.h"
 #include "codegen/lower/index.h"
-#include "codegen/lower/lookup.h"
-#include "codegen/lower/loop.h"
-#include "codegen/lower/operand.h"
-#include "codegen/lower/phase.h"
-#include "codegen/lower/window.h"
+#include "codegen/lower/point.h"
 
 bool microkernel_prepare(struct emitter *e)
 {

@@ -3,9 +3,7 @@
  * Emits scalar operations of the kernel IR that are one instruction or a few: what expansions are made of, and what needs none.
  * There are no fast-math flags and no contraction: every operation rounds as IEEE says.  Nothing traps.
  */
-#include "codegen/lower/native.h"
-
-#include "codegen/lower/avx512.h"
+#include "codegen/lower/scalar.h"
 
 /* ---- integer division ---- */
 

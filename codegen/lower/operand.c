@@ -2,7 +2,7 @@
 /*
  * Emits the operands of register tiles: row pointers, guards and prefetching.
  */
-#include "codegen/lower/operand.h"
+#include "codegen/lower/tile.h"
 
 #include "codegen/lower/index.h"
 

@@ -2,10 +2,7 @@
 /*
  * Emits the kernel IR's scalar operations as instructions.
  */
-#include "codegen/lower/operation.h"
-
-#include "codegen/lower/expand.h"
-#include "codegen/lower/native.h"
+#include "codegen/lower/scalar.h"
 
 /* Converts i16 lanes to the KT_U32 ones that expansions take, or back. */
 static V from_bits(const struct build *m, enum kop op, V h)

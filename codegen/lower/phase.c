@@ -2,17 +2,11 @@
 /*
  * Emits the phases of a point: loops over the REDUCED variables, row buffers and reductions in them, and the stores.
  */
-#include "codegen/lower/phase.h"
+#include "codegen/lower/point.h"
 
-#include "codegen/lower/accumulate.h"
-#include "codegen/lower/expression.h"
-#include "codegen/lower/index.h"
-#include "codegen/lower/loop.h"
-#include "codegen/lower/memory.h"
-#include "codegen/lower/short_rows.h"
+#include "codegen/lower/values.h"
+#include "codegen/lower/access.h"
 #include "codegen/lower/space.h"
-#include "codegen/lower/transpose.h"
-#include "codegen/lower/guard.h"
 
 static bool is_reduce_of(const struct emitter *e, const struct context *cx, uint32_t id)
 {

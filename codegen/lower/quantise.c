@@ -8,9 +8,7 @@
  * subnormal that counts, so that whole numbers up to 2^9 and mantissas of the scale are all there is to it.  Three operations
  * take less time than a division.  Scales for which it may be otherwise are divided by.
  */
-#include "codegen/lower/quantise.h"
-
-#include "codegen/lower/operation.h"
+#include "codegen/lower/scalar.h"
 
 enum { PARTS = 4 }; /* vectors of 32 bits that make one of bytes */
 

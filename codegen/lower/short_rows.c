@@ -3,12 +3,9 @@
  * Emits what ir/schedule/schedule_short_rows.c chooses.  Rows of n elements lie one after the other, so that n whole vectors
  * hold those of as many points as a vector has lanes.  In a row buffer they lie column by column, a vector each.
  */
-#include "codegen/lower/short_rows.h"
+#include "codegen/lower/access.h"
 
-#include "codegen/lower/operation.h"
-#include "codegen/lower/index.h"
-#include "codegen/lower/interleave.h"
-#include "codegen/lower/memory.h"
+#include "codegen/lower/scalar.h"
 
 static void open_element(struct emitter *e, uint32_t element)
 {

@@ -10,11 +10,9 @@
  * are overwritten.  Two to four contiguous values of u are loaded and stored by as many whole vectors,
  * which shuffles interleave or deinterleave.
  */
-#include "codegen/lower/transpose.h"
+#include "codegen/lower/access.h"
 
-#include "codegen/lower/operation.h"
-#include "codegen/lower/index.h"
-#include "codegen/lower/interleave.h"
+#include "codegen/lower/scalar.h"
 
 static bool is_transposed(const struct emitter *e, const struct context *cx, const struct kaffine *a)
 {

@@ -3,13 +3,10 @@
  * Emits the units of a kernel's work: which of them belong to a function call, and the tiles, vectors or points that each
  * consists of.
  */
-#include "codegen/lower/units.h"
+#include "codegen/lower/point.h"
 
-#include "codegen/lower/byte_products.h"
-#include "codegen/lower/loop.h"
-#include "codegen/lower/microkernel.h"
+#include "codegen/lower/tile.h"
 #include "codegen/lower/index.h"
-#include "codegen/lower/phase.h"
 
 /* Says where tiles of mr rows begin, where those of one row less do, and where they end. */
 struct rows {

@@ -10,11 +10,9 @@
  * or at index 0, and masks keep them from reading beyond the largest index, so that nothing is read that an index could not
  * name. Elements of 8 and 16 bits are permuted in lanes of 32.
  */
-#include "codegen/lower/vector_loads.h"
+#include "codegen/lower/access.h"
 
-#include "codegen/lower/operation.h"
-#include "codegen/lower/guard.h"
-#include "codegen/lower/index.h"
+#include "codegen/lower/scalar.h"
 
 /* This is one of the vectors. */
 struct part {

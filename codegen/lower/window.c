@@ -5,10 +5,9 @@
  * accumulator adds its products up in the order of the loops, so that all tiles give the same bits.  Lines of the padding are
  * skipped, and only elements at the ends of a line are tested, where the schedule says so (struct tile_window).
  */
-#include "codegen/lower/window.h"
+#include "codegen/lower/tile.h"
 
-#include "codegen/lower/byte_products.h"
-#include "codegen/lower/expression.h"
+#include "codegen/lower/values.h"
 #include "codegen/lower/index.h"
 
 static bool multiplies_bytes(const struct emitter *e)

@@ -7,7 +7,7 @@
  * Conditions are ints, 0 or 1.  Conditions of vectors are vectors of int, 0 or -1; those of elements that have another width
  * are converted where they are made and where they select.
  */
-#include "codegen/lower/operation.h"
+#include "codegen/lower/scalar.h"
 #include "codegen/opencl/internal.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  * Prints the loop language in OpenCL C: what codegen/lower makes of items, values, loads and stores, and the functions that
  * operations call.  What nothing needs is left out.
  */
-#include "codegen/lower/operation.h"
+#include "codegen/lower/scalar.h"
 #include "codegen/opencl/internal.h"
 
 #include <string.h>

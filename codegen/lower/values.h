@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Emits the accumulators of reductions and running sums, which are stack slots.
+ * Emits the values of expressions.
  */
 #pragma once
 
 #include "codegen/lower/emitter.h"
+
+/* ---- accumulators of reductions and running sums, which are stack slots (accumulate.c) ---- */
 
 /** Returns whether an expression is a sum of float32 numbers, which is added up in blocks where it is long. */
 bool is_long_sum(const struct kexpr *x);
@@ -29,3 +31,27 @@ void accumulator_finish(struct emitter *e, const struct context *cx, uint32_t id
 void sum_add_block(const struct build *m, V total_slot, V rest_slot, V value);
 /** Returns total + rest; if the total is infinite or NaN, without rest. */
 V sum_of_blocks(const struct build *m, V total_slot, V rest_slot);
+
+/* ---- functions of 4 bits or fewer as a lookup (lookup.c) ----
+ *
+ * The table is in one vector register, if the processor permutes the lanes of a vector by another one (AVX-512): that is one
+ * instruction instead of masking, converting and subtracting. */
+
+/** Returns the expression whose lowest 4 bits determine the value of expr, a float32 number, and fills table, which has 16
+ * members; or KEXPR_NONE if there is no such expression or the processor has no such instruction for so many lanes. */
+uint32_t lookup_find(const struct emitter *e, uint32_t expr, uint32_t lanes, float *table);
+/** Returns a table of 16 numbers as a vector, for LOOP_PERMUTE by the lowest 4 bits of an index. */
+V lookup_table(const struct build *m, const float *table);
+
+/* ---- any expression, on demand and at its level (expression.c) ---- */
+
+/** Computes and allocates in e->arena all data for values, of a kernel without stages.  Returns false if memory runs
+ * out. */
+bool values_prepare(struct emitter *e, const struct build *m, const struct schedule *s);
+/** Returns the value of an expression in the context's phase and copy: with its lanes, or a scalar if it is the same for all
+ * lanes. */
+V expr_value(struct emitter *e, const struct context *cx, uint32_t expr);
+/** Returns the same value with that many lanes. */
+V expr_value_lanes(struct emitter *e, const struct context *cx, uint32_t expr, uint32_t lanes);
+/** Makes empty caches, for code whose values those in e->cache are not.  Returns false if memory runs out. */
+bool caches_make(struct emitter *e, struct caches *c);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Emits loops over one variable: element by element, and in vectors.
+ * Emits all that is computed of points: loops over one variable, the phases of a point, and the units of a kernel's work.
  */
 #pragma once
 
 #include "codegen/lower/emitter.h"
+
+/* ---- loops over one variable, element by element and in vectors (loop.c) ---- */
 
 /** Emits a loop's body for the elements of cx. */
 typedef void (*loop_body)(struct emitter *e, const struct context *cx, void *user);
@@ -28,3 +30,17 @@ V loop_strip(struct emitter *e, const struct context *cx, V from, V high, struct
 /** Emits loops over the vector variable from low to high in vectors, `copies` of them at a time; the remainder goes masked
  * or one by one. */
 void loop_vectors(struct emitter *e, const struct context *cx, V low, V high, uint32_t copies, loop_body body, void *user);
+
+/* ---- loops over the REDUCED variables, and the stores (phase.c) ---- */
+
+/** Emits all phases and all stores of the context's points. */
+void emit_phases(struct emitter *e, const struct context *cx);
+/** Does the same; where windows may be in padding, there is code for those that do not. */
+void emit_point(struct emitter *e, const struct context *cx, void *user);
+/** Emits the stores that come after all phases, whose reductions are known. */
+void emit_results(struct emitter *e, const struct context *cx);
+
+/* ---- the loop over units, which are independent pieces of a kernel's work (units.c) ---- */
+
+/** Emits the units [begin, end), then a return. */
+void emit_units(struct emitter *e, const struct context *cx, V begin, V end);
