@@ -45,20 +45,19 @@ static bool count_points(struct counting *c)
     const struct kernel *k = c->k;
     const uint64_t macro_tile = ((uint64_t)1 << k->macro_tile_vars) - 1; /* a stage computes all of it for each of them */
     const uint64_t reduced = (((uint64_t)1 << k->reduced_count) - 1) << k->parallel_count;
-    struct schedule_work by_schedule;
 
     c->points = arena_array(&c->arena, k->expr_count, sizeof *c->points);
-    if (!c->points || !schedule_count(c->s, &c->arena, &by_schedule))
+    if (!c->points)
         return error_out_of_memory(c->e);
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
-        uint64_t vars = macro_tile | by_schedule.vars[i];
+        uint64_t vars = macro_tile | x->vars;
 
         if (x->op == K_REDUCE || x->op == K_SCAN)
             vars |= reduced;
         c->points[i] = x->op == K_CONST || x->op == K_LOAD || x->op == K_INDEX ? 0 : points_of(k, vars);
     }
-    c->work->accesses += by_schedule.accesses;
+    c->work->accesses += schedule_count(c->s).accesses;
     return true;
 }
 

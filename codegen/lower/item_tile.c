@@ -12,7 +12,6 @@
 
 #include "codegen/lower/values.h"
 #include "codegen/lower/point.h"
-#include "ir/schedule/dependence.h"
 
 /* ---- the contraction ---- */
 
@@ -33,15 +32,15 @@ static bool has_words(const struct emitter *e, uint32_t operand, bool *below)
     return false;
 }
 
-static void view_operand(struct item_tile *t, uint32_t o, const uint64_t *exprs, bool *below)
+static void view_operand(struct item_tile *t, uint32_t o, bool *below)
 {
     const struct gpu_tile *g = t->t;
     const uint32_t operand = t->e->k->exprs[g->dot].args[o];
 
     for (uint32_t i = 0; i < g->m.count; i++)
-        t->along_rows[o] |= depends_on(exprs[operand], g->m.vars[i]);
+        t->along_rows[o] |= depends_on(t->e->k->exprs[operand].vars, g->m.vars[i]);
     for (uint32_t i = 0; i < g->n.count; i++)
-        t->along_columns[o] |= depends_on(exprs[operand], g->n.vars[i]);
+        t->along_columns[o] |= depends_on(t->e->k->exprs[operand].vars, g->n.vars[i]);
     t->operands[o] = operand;
     if (g->factor != KEXPR_NONE && is_product(&t->e->k->exprs[operand], g->factor, g->unscaled)) {
         t->scaled = o;
@@ -54,14 +53,13 @@ struct item_tile *item_tile_of(struct emitter *e, const struct gpu_schedule *s, 
 {
     const enum ktype type = e->k->exprs[s->tile.dot].type;
     const uint32_t count = s->tile.rows * s->tile.vectors;
-    const uint64_t *exprs = kernel_dependences(e->k, &e->arena);
     bool *below = arena_array(&e->arena, (size_t)e->k->expr_count + 1, sizeof *below);
     struct item_tile *t = arena_alloc(&e->arena, sizeof *t);
     struct item_sum *sums = arena_array(&e->arena, count, sizeof *sums);
     struct caches *places_of = arena_array(&e->arena, places, sizeof *places_of);
     V *values[2] = {arena_array(&e->arena, count, sizeof(V)), arena_array(&e->arena, count, sizeof(V))};
 
-    if (!exprs || !below || !t || !sums || !places_of || !values[0] || !values[1]) {
+    if (!below || !t || !sums || !places_of || !values[0] || !values[1]) {
         e->m.b->module->failed = true;
         return NULL;
     }
@@ -78,7 +76,7 @@ struct item_tile *item_tile_of(struct emitter *e, const struct gpu_schedule *s, 
                             .own = e->cache,
                             .places = places_of};
     for (uint32_t o = 0; o < 2; o++)
-        view_operand(t, o, exprs, below);
+        view_operand(t, o, below);
     t->rows = space_points(e, &s->tile.m);
     t->columns = space_points(e, &s->tile.n);
     return t;

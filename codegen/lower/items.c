@@ -17,7 +17,6 @@
 #include "codegen/lower/access.h"
 #include "codegen/lower/scalar.h"
 #include "codegen/lower/point.h"
-#include "ir/schedule/dependence.h"
 
 enum { LINE_STEPS_MAX = 4 /* of 16 lanes */ };
 
@@ -411,20 +410,20 @@ static void emit_group_block(struct emitter *e, const struct gpu_schedule *s)
 /* ---- functions ---- */
 
 /* Returns how a load's lanes are loaded: where they are a few elements apart, out of that many vectors. */
-static void choose_load(const struct gpu_schedule *s, const uint64_t *exprs, uint32_t expr, struct schedule_expr *by)
+static void choose_load(const struct gpu_schedule *s, uint32_t expr, struct schedule_expr *by)
 {
     const struct kexpr *e = &s->kernel->exprs[expr];
     const uint32_t var = s->lane_var;
     const int64_t step = e->op == K_LOAD && var != KEXPR_NONE ? kaffine_coefficient(e->index, var) : 0;
     bool strided = s->strides && step >= 2 && step <= GPU_STRIDE_MAX;
 
-    by->lanes = depends_on(exprs[expr], var);
+    by->lanes = depends_on(e->vars, var);
     by->row_buffer = expr == s->kept ? 0 : -1;
     by->phase = s->kept_phase;
-    strided = strided && !form_derives_along(s->kernel, exprs, &e->index, var);
+    strided = strided && !kaffine_derives(s->kernel, e->index, var);
     for (uint32_t g = 0; strided && g < e->guard_count; g++) {
         const int64_t by_lane = kaffine_coefficient(e->guards[g].form, var);
-        strided = (by_lane == 0 || by_lane == step) && !form_derives_along(s->kernel, exprs, &e->guards[g].form, var);
+        strided = (by_lane == 0 || by_lane == step) && !kaffine_derives(s->kernel, e->guards[g].form, var);
     }
     by->load = strided ? LOAD_STRIDED : LOAD_BY_INDEX;
     by->count = (uint32_t)step;
@@ -435,10 +434,9 @@ static void choose_load(const struct gpu_schedule *s, const uint64_t *exprs, uin
 static struct schedule *device_schedule(const struct gpu_schedule *s, struct arena *a)
 {
     const struct kernel *k = s->kernel;
-    const uint64_t *exprs = kernel_dependences(k, a);
     struct schedule *out = arena_alloc(a, sizeof *out);
 
-    if (!exprs || !out)
+    if (!out)
         return NULL;
     *out = (struct schedule){.kernel = k,
                              .vector_var = s->lane_var,
@@ -459,9 +457,9 @@ static struct schedule *device_schedule(const struct gpu_schedule *s, struct are
     memset(out->phase_vectors, 1, (size_t)k->phase_count + 1);
     memset(out->row_buffers.short_rows.stores, 0xFF, k->store_count * sizeof(int32_t)); /* -1: none */
     for (uint32_t i = 0; i < k->expr_count; i++)
-        choose_load(s, exprs, i, &out->exprs[i]);
+        choose_load(s, i, &out->exprs[i]);
     for (uint32_t i = 0; i < k->var_count; i++)
-        out->var_lanes[i] = depends_on(var_dependences(k, exprs, i), s->lane_var);
+        out->var_lanes[i] = depends_on(kvar_vars(k, i), s->lane_var);
     return out;
 }
 

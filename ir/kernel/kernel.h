@@ -163,6 +163,8 @@ struct kexpr {
     /* kernel_finish computes these: */
     uint32_t phase; /* the first phase in which it can be computed (a REDUCE: in which its loop runs) */
     bool varying;   /* depends on a REDUCED variable */
+    uint64_t
+        vars; /* the PARALLEL and REDUCED variables that it depends on, a bit for each; a REDUCE has one value for a point */
 };
 
 /** Returns whether a reduction finds the index of an extreme. */
@@ -383,6 +385,21 @@ bool kaffine_varying(const struct kernel *k, struct kaffine a);
 /** Returns whether derived variables in a form may depend on var (KEXPR_NONE: on data alone); those that are data are assumed
  * to depend on all. */
 bool kaffine_may_derive(const struct kernel *k, struct kaffine a, uint32_t var);
+
+/** Return the PARALLEL and REDUCED variables of a finished kernel that a variable is or depends on, a form does, or guards do.
+ */
+uint64_t kvar_vars(const struct kernel *k, uint32_t var);
+uint64_t kaffine_vars(const struct kernel *k, struct kaffine a);
+uint64_t kguards_vars(const struct kernel *k, uint32_t count, const struct kguard *guards);
+/** Returns whether they have a variable among them; KEXPR_NONE is in none. */
+static inline bool depends_on(uint64_t vars, uint32_t var)
+{
+    return var != KEXPR_NONE && vars >> var & 1;
+}
+/** Returns whether derived variables in a form depend on a variable. */
+bool kaffine_derives(const struct kernel *k, struct kaffine a, uint32_t var);
+/** Returns how many loops over REDUCED variables, from the outermost on, must be open before such a value can be computed. */
+uint32_t kernel_depth(const struct kernel *k, uint64_t vars);
 
 /* ---- parameters ---- */
 

@@ -131,6 +131,54 @@ bool kaffine_varying(const struct kernel *k, struct kaffine a)
     return false;
 }
 
+/* ---- what depends on which variables: expressions that indices are loaded by come before all that use these ---- */
+
+_Static_assert(KERNEL_VARS_MAX <= 64, "a bit for every variable");
+
+uint64_t kvar_vars(const struct kernel *k, uint32_t var)
+{
+    const struct kvar *v = &k->vars[var];
+
+    return v->kind == KVAR_DIVMOD   ? kaffine_vars(k, v->base)
+           : v->kind == KVAR_LOADED ? k->exprs[v->expr].vars
+                                    : (uint64_t)1 << var;
+}
+
+uint64_t kaffine_vars(const struct kernel *k, struct kaffine a)
+{
+    uint64_t vars = 0;
+
+    for (uint32_t i = 0; i < a.count; i++)
+        vars |= kvar_vars(k, a.terms[i].var);
+    return vars;
+}
+
+uint64_t kguards_vars(const struct kernel *k, uint32_t count, const struct kguard *guards)
+{
+    uint64_t vars = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        vars |= kaffine_vars(k, guards[i].form);
+    return vars;
+}
+
+bool kaffine_derives(const struct kernel *k, struct kaffine a, uint32_t var)
+{
+    for (uint32_t i = 0; i < a.count; i++)
+        if (a.terms[i].var != var && depends_on(kvar_vars(k, a.terms[i].var), var))
+            return true;
+    return false;
+}
+
+uint32_t kernel_depth(const struct kernel *k, uint64_t vars)
+{
+    const uint64_t reduced = vars >> k->parallel_count;
+
+    return reduced ? 64 - (uint32_t)__builtin_clzll(reduced) : 0;
+}
+
+/* ---- division ---- */
+
 /** Splits a into d * quotient + rest, such that the rest has the terms and the part of the offset that d does not divide. */
 static bool split_multiples(struct kernel *k, struct kaffine a, int64_t d, struct kaffine *quotient, struct kaffine *rest)
 {

@@ -5,7 +5,7 @@
  * It takes a kernel as the lowering built it, and turns it into the same computation with these changes:
  *   1. Variables are split where that removes divisions (a reshape's), those of size 1 go, adjacent ones are merged that every
  *      form treats as one, and everything dead goes (rebuild: all live expressions are built again over the new variables).
- *   2. Phases are computed.
+ *   2. Phases are computed, and which variables values depend on.
  */
 #include <assert.h>
 #include <string.h>
@@ -441,9 +441,13 @@ static void compute_phases(struct kernel *k)
     for (uint32_t i = 0; i < k->expr_count; i++) {
         struct kexpr *e = &k->exprs[i];
         e->phase = max_u32(form_phase(k, e->index), guards_phase(k, e->guard_count, e->guards));
-        for (uint32_t a = 0; a < 3; a++)
-            if (e->args[a] != KEXPR_NONE)
-                e->phase = max_u32(e->phase, ready(k, e->args[a]));
+        e->vars = kaffine_vars(k, e->index) | kguards_vars(k, e->guard_count, e->guards);
+        for (uint32_t a = 0; a < 3 && e->args[a] != KEXPR_NONE; a++) {
+            e->phase = max_u32(e->phase, ready(k, e->args[a]));
+            e->vars |= k->exprs[e->args[a]].vars;
+        }
+        if (e->op == K_REDUCE)
+            e->vars &= ((uint64_t)1 << k->parallel_count) - 1;
         if (e->op == K_REDUCE || e->varying)
             phases = max_u32(phases, e->phase + 1);
     }

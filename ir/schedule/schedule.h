@@ -25,7 +25,6 @@
  *   schedule_cost.c       estimates
  *   schedule_work.c       counts of executed operations
  *   schedule_print.c      text and key
- *   dependence.c          which variables values depend on
  */
 #pragma once
 
@@ -260,13 +259,11 @@ struct kernel_cost kernel_cost(const struct kernel *k, const struct target_facts
 
 /** Counts the operations that a kernel without stages executes by its schedule; one for all lanes of a vector. */
 struct schedule_work {
-    uint64_t *vars;    /* by expression: a bit for each PARALLEL or REDUCED variable that its value depends on */
     double operations; /* in additions */
     double accesses;   /* loads and stores, one for each lane of gathers and scatters */
 };
-/** Counts it, in the arena.  Returns false if memory runs out. */
-bool schedule_count(const struct schedule *s, struct arena *a, struct schedule_work *w);
-/** Returns the sum of operations and accesses of a kernel, or of its stages except rare ones; 0 if memory runs out. */
+struct schedule_work schedule_count(const struct schedule *s);
+/** Returns the sum of operations and accesses of a kernel, or of its stages except rare ones. */
 double schedule_work_of(const struct schedule *s);
 
 /** Returns the kernel's structure and what of the schedule shapes code, as text in the arena, or NULL if memory runs out. */

@@ -30,8 +30,8 @@ bool tile_loads_words(const struct kernel *k, const struct kexpr *x, uint32_t va
 
     return x->op == K_LOAD && x->type == KT_I8 && !x->guard_count && k->reduced_count && k->vars[last].size == word_of(k) &&
            !k->vars[last].bounded && kaffine_coefficient(x->index, last) == 1 &&
-           kaffine_coefficient(x->index, var) == k->vars[last].size && !form_derives_from(k, &x->index, var) &&
-           !form_derives_from(k, &x->index, last);
+           kaffine_coefficient(x->index, var) == k->vars[last].size && !kaffine_derives(k, x->index, var) &&
+           !kaffine_derives(k, x->index, last);
 }
 
 /* Returns whether x casts what e is to float32, and finds e. */
@@ -80,7 +80,7 @@ static bool find_words(const struct kernel *k, const struct kexpr *x, uint32_t c
     place = shift->op == K_CAST ? &k->exprs[shift->args[0]] : shift;
     return place->op == K_INDEX && place->index.count == 2 && !place->index.offset &&
            kaffine_coefficient(place->index, i) == 1 && kaffine_coefficient(place->index, j) == byte_products_parts(p) &&
-           kaffine_coefficient(words->index, column) == 1 && depth_of(k, &words->index) <= k->reduced_count - 2 &&
+           kaffine_coefficient(words->index, column) == 1 && kernel_depth(k, words->vars) <= k->reduced_count - 2 &&
            k->vars[i].size == byte_products_parts(p);
 }
 
@@ -116,13 +116,10 @@ static bool find_a(const struct kernel *k, const struct kexpr *x, uint32_t colum
 
     x = find_a_zero(k, x, p);
     const struct kexpr *load = x ? cast_from(k, x) : NULL;
-    if (!load || load->op != K_LOAD || ktype_size(load->type) > 2 || form_has(k, &load->index, column) ||
-        kaffine_coefficient(load->index, last) != 1 || form_derives_from(k, &load->index, last))
+    if (!load || load->op != K_LOAD || ktype_size(load->type) > 2 || depends_on(load->vars, column) ||
+        kaffine_coefficient(load->index, last) != 1 || kaffine_derives(k, load->index, last))
         return false;
-    for (uint32_t g = 0; g < load->guard_count; g++) /* a word is inside as a whole, and then all columns read it */
-        if (form_has(k, &load->guards[g].form, column))
-            return false;
-    if (guards_depth(k, load) == k->reduced_count)
+    if (guards_depth(k, load) == k->reduced_count) /* a word is inside as a whole, and then all columns read it */
         return false;
     p->a = place_of(k, load);
     p->a_signed = ktype_is_signed(load->type);
@@ -210,7 +207,7 @@ static bool own_products_find(const struct kernel *k, const struct kexpr *dot, u
         x = i ? x : find_a_zero(k, x, &p);
         bytes[i] = x ? cast_from(k, x) : NULL;
         if (!bytes[i] || bytes[i]->op != K_LOAD || ktype_size(bytes[i]->type) != 1 ||
-            kaffine_coefficient(bytes[i]->index, column) != 1 || form_derives_from(k, &bytes[i]->index, column))
+            kaffine_coefficient(bytes[i]->index, column) != 1 || kaffine_derives(k, bytes[i]->index, column))
             return false;
     }
     if (bytes[1]->type != KT_I8 || bytes[1]->guard_count || iterations_of(k, 0, k->reduced_count) > BYTE_SUM_STEPS ||
@@ -306,7 +303,7 @@ void lookups_choose(struct schedule *s, const struct target *target)
         k->reduced_count < word_vars || depth > k->reduced_count - word_vars || kernel_sizes_are_chosen(k) ||
         k->vars[k->parallel_count + k->reduced_count - 1].size != BYTE_WORD)
         return;
-    if (a->op != K_LOAD || a->guard_count || form_has(k, &a->index, s->vector_var) ||
+    if (a->op != K_LOAD || a->guard_count || depends_on(a->vars, s->vector_var) ||
         !find_words(k, only_number(k, &k->exprs[b]), s->vector_var, &p) || p.bits == 4 || t->mr * p.bits > LOOKUP_BITS)
         return;
     t->blocks.words = p.words;

@@ -10,25 +10,23 @@
 #include <string.h>
 
 #include "ir/kernel/kernel_internal.h"
-#include "ir/schedule/dependence.h"
 #include "ir/schedule/schedule_internal.h"
 
 /* ---- 1. the vector variable ---- */
 
-/** Returns the cost of one access with vectors along var, relative to a scalar one.  exprs: kernel_dependences. */
-static double access_cost(const struct schedule *s, const uint64_t *exprs, struct kaffine a, uint32_t var)
+/** Returns the cost of one access with vectors along var, relative to a scalar one. */
+static double access_cost(const struct schedule *s, struct kaffine a, uint32_t var)
 {
     const int64_t c = kaffine_coefficient(a, var);
     const double lanes = s->facts->loop.assumed_lanes;
 
-    if (form_derives_along(s->kernel, exprs, &a, var))
+    if (kaffine_derives(s->kernel, a, var))
         return 1;
     return c == 0 || c == 1 ? 1 / lanes : c == -1 ? 2 / lanes : 1;
 }
 
 /** Returns the same for a load. */
-static double load_cost(const struct schedule *s, const struct isa *isa, const uint64_t *exprs, const struct kexpr *load,
-                        uint32_t var)
+static double load_cost(const struct schedule *s, const struct isa *isa, const struct kexpr *load, uint32_t var)
 {
     const uint32_t stride = load_stride(s, load, var);
     const double row = short_row_cost(s, isa, &load->index, load->guard_count, load->tensor, var);
@@ -40,11 +38,11 @@ static double load_cost(const struct schedule *s, const struct isa *isa, const u
     if (row > 0 && !stride)
         return row / (double)s->facts->loop.assumed_lanes;
     /* As many loads as the stride, and a shuffle for each but the first. */
-    return stride ? (2.0 * stride - 1) / (double)s->facts->loop.assumed_lanes : access_cost(s, exprs, load->index, var);
+    return stride ? (2.0 * stride - 1) / (double)s->facts->loop.assumed_lanes : access_cost(s, load->index, var);
 }
 
 /* Returns the cost of vectors along a variable, or some part of it that is not below `limit`. */
-static double vector_cost(const struct schedule *s, const struct isa *isa, const uint64_t *exprs, uint32_t var, double limit)
+static double vector_cost(const struct schedule *s, const struct isa *isa, uint32_t var, double limit)
 {
     const struct kernel *k = s->kernel;
     const double reduced = kernel_points(k, KVAR_REDUCED), size = (double)k->vars[var].size;
@@ -59,7 +57,7 @@ static double vector_cost(const struct schedule *s, const struct isa *isa, const
         const bool loops = e->varying || e->op == K_REDUCE;
         const bool scalar = along_reduced && !loops;
         const double n = loops ? reduced : 1;
-        const double one = e->op == K_LOAD ? 2 * load_cost(s, isa, exprs, e, var) : expr_cost(s, e) / (double)lanes;
+        const double one = e->op == K_LOAD ? 2 * load_cost(s, isa, e, var) : expr_cost(s, e) / (double)lanes;
         cost += n * (scalar ? expr_cost(s, e) : one * waste);
         if (along_reduced && e->op == K_REDUCE)
             cost += s->facts->operation.lane_sum;
@@ -69,27 +67,24 @@ static double vector_cost(const struct schedule *s, const struct isa *isa, const
     for (uint32_t i = 0; i < k->store_count; i++) {
         const struct kstore *store = &k->stores[i];
         const double row = store->varying ? short_row_cost(s, isa, &store->index, store->guard_count, store->tensor, var) : 0;
-        const double one = 2 * (row > 0 ? row / (double)lanes : access_cost(s, exprs, store->index, var));
+        const double one = 2 * (row > 0 ? row / (double)lanes : access_cost(s, store->index, var));
         cost += (store->varying ? reduced : 1) * (along_reduced && !store->varying ? 1 : one * waste);
     }
     return cost;
 }
 
-static bool choose_vector_var(struct schedule *s, const struct isa *isa)
+static void choose_vector_var(struct schedule *s, const struct isa *isa)
 {
     const struct kernel *k = s->kernel;
-    const uint64_t *exprs = kernel_dependences(k, &s->arena);
     double best = INFINITY;
     const bool ordered = kernel_stores_in_order(k);
 
-    if (!exprs)
-        return false;
     s->vector_var = KEXPR_NONE;
     /* The innermost variable comes first, so that of equals the innermost PARALLEL one wins. */
     for (uint32_t i = k->parallel_count; i-- > k->macro_tile_vars;) {
         if (k->vars[i].bounded)
             continue;
-        double cost = vector_cost(s, isa, exprs, i, best);
+        double cost = vector_cost(s, isa, i, best);
         if (s->vector_var == KEXPR_NONE || cost < best) {
             best = cost;
             s->vector_var = i;
@@ -97,10 +92,9 @@ static bool choose_vector_var(struct schedule *s, const struct isa *isa)
     }
     if (k->reduced_count && !ordered) {
         const uint32_t last = k->parallel_count + k->reduced_count - 1;
-        if (!k->vars[last].bounded && (s->vector_var == KEXPR_NONE || vector_cost(s, isa, exprs, last, best) < best))
+        if (!k->vars[last].bounded && (s->vector_var == KEXPR_NONE || vector_cost(s, isa, last, best) < best))
             s->vector_var = last;
     }
-    return true;
 }
 
 static bool vector_is(const struct schedule *s, enum kvar_kind kind)
@@ -441,7 +435,7 @@ static uint32_t choose_zeros(const struct schedule *s)
                 continue;
             for (uint32_t g = 0; g <= x->guard_count; g++) {
                 const struct kaffine *form = g ? &x->guards[g - 1].form : &x->index;
-                if (form_derives_from(k, form, v) || (g && kaffine_coefficient(*form, v)))
+                if (kaffine_derives(k, *form, v) || (g && kaffine_coefficient(*form, v)))
                     return 0;
             }
             if (reduced && (step < 0 || step > ZEROS || (span += step * (k->vars[v].size - 1)) > ZEROS))
@@ -542,7 +536,8 @@ static bool schedule_loops(struct schedule *s, const struct target *t)
         return false;
     for (uint32_t i = 0; i < k->expr_count; i++)
         s->exprs[i] = (struct schedule_expr){.phase = k->exprs[i].phase, .row_buffer = -1};
-    if (!choose_vector_var(s, &t->isa) || !choose_row_buffers(s) || !tile_find(s, t) || !short_rows_choose(s, &t->isa))
+    choose_vector_var(s, &t->isa);
+    if (!choose_row_buffers(s) || !tile_find(s, t) || !short_rows_choose(s, &t->isa))
         return false;
     s->scratch_bytes = s->row_buffers.bytes;
     transpose_choose(s);

@@ -7,7 +7,6 @@
  * the other one as the block has, and the block is transposed before the rest is computed.  Where local memory costs more than
  * it saves an item turns vectors over in registers, else a work-group goes through local memory.
  */
-#include "ir/schedule/dependence.h"
 #include "ir/schedule/schedule_gpu_internal.h"
 
 enum {
@@ -42,14 +41,9 @@ static bool find_transposed(const struct kernel *k, struct gpu_block *b)
 
 static bool transposed_is_direct(const struct kernel *k, const struct gpu_block *b)
 {
-    const struct kaffine *index = &k->exprs[b->transposed].index;
-    struct arena arena = {0};
-    const uint64_t *exprs = kernel_dependences(k, &arena);
-    const bool direct =
-        exprs && !form_derives_along(k, exprs, index, b->across) && !form_derives_along(k, exprs, index, k->parallel_count - 1);
+    const struct kaffine index = k->exprs[b->transposed].index;
 
-    arena_free(&arena);
-    return direct;
+    return !kaffine_derives(k, index, b->across) && !kaffine_derives(k, index, k->parallel_count - 1);
 }
 
 /* Enumerates the variables and the groups; an item, or a group, has so many points along the first two dimensions. */

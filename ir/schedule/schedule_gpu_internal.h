@@ -40,7 +40,7 @@ struct gpu_accesses {
     uint32_t strided;      /* of those: loads of every n-th element, up to GPU_STRIDE_MAX */
     bool computable;       /* vectors have every operation that is computed with lanes */
 };
-/** Counts the accesses of a kernel along a variable.  Without memory nothing is computable. */
+/** Counts the accesses of a kernel along a variable. */
 struct gpu_accesses gpu_accesses_along(const struct kernel *k, uint32_t var);
 /** Chooses lane_var, lanes and lane_tail of the points shape, along REDUCED variables only if `rows` holds. */
 void gpu_choose_lanes(const struct gpu_context *c, bool rows, struct gpu_schedule *s);

@@ -2,7 +2,6 @@
 /*
  * Chooses the vectors of a GPU schedule: along which variable lanes are neighbours, and how sums are split into blocks.
  */
-#include "ir/schedule/dependence.h"
 #include "ir/schedule/schedule_gpu_internal.h"
 
 #include <string.h>
@@ -41,31 +40,25 @@ static void count_access(struct gpu_accesses *a, bool derived, int64_t step, boo
 struct gpu_accesses gpu_accesses_along(const struct kernel *k, uint32_t var)
 {
     struct gpu_accesses a = {.computable = true}, varying = {0};
-    struct arena arena = {0};
-    const uint64_t *exprs = kernel_dependences(k, &arena);
 
-    if (!exprs)
-        return (struct gpu_accesses){0};
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *e = &k->exprs[i];
         if (k->vars[var].kind == KVAR_REDUCED && e->op == K_REDUCE)
             a.computable &= has_vectors(e);
-        if (!depends_on(exprs[i], var))
+        if (!depends_on(e->vars, var))
             continue;
         a.computable &= has_vectors(e);
         if (e->op == K_LOAD)
-            count_access(e->varying ? &varying : &a, form_derives_along(k, exprs, &e->index, var),
-                         kaffine_coefficient(e->index, var), true);
+            count_access(e->varying ? &varying : &a, kaffine_derives(k, e->index, var), kaffine_coefficient(e->index, var),
+                         true);
     }
     for (uint32_t i = 0; i < k->store_count; i++) {
         const struct kstore *s = &k->stores[i];
-        if (!depends_on(exprs[s->expr] | form_dependences(k, exprs, &s->index), var))
+        if (!depends_on(k->exprs[s->expr].vars | kaffine_vars(k, s->index), var))
             continue;
         a.computable &= k->exprs[s->expr].type != KT_F64;
-        count_access(s->varying ? &varying : &a, form_derives_along(k, exprs, &s->index, var),
-                     kaffine_coefficient(s->index, var), false);
+        count_access(s->varying ? &varying : &a, kaffine_derives(k, s->index, var), kaffine_coefficient(s->index, var), false);
     }
-    arena_free(&arena);
     if (varying.side_by_side || varying.scattered) { /* each iteration has these, and a point only one of the others */
         a.side_by_side = varying.side_by_side;
         a.scattered = varying.scattered;

@@ -8,7 +8,6 @@
  * exactly: loaded as float16, rounded to it, or so small a whole number.  The cost of the instructions is weighed against
  * the other tiles, so that few rows, which wait for memory and not for arithmetic, stay with those.
  */
-#include "ir/schedule/dependence.h"
 #include "ir/schedule/schedule_gpu_internal.h"
 
 #include <string.h>
@@ -76,10 +75,9 @@ static void mark_halves(const struct kernel *k, bool *half)
 }
 
 /* Returns whether the place of a load is linear in a variable, and no guard depends on it. */
-static bool is_linear(const struct kernel *k, const struct kexpr *e, uint32_t var, const uint64_t *exprs)
+static bool is_linear(const struct kernel *k, const struct kexpr *e, uint32_t var)
 {
-    return !form_derives_along(k, exprs, &e->index, var) &&
-           !depends_on(guard_dependences(k, exprs, e->guard_count, e->guards), var);
+    return !kaffine_derives(k, e->index, var) && !depends_on(kguards_vars(k, e->guard_count, e->guards), var);
 }
 
 /* Returns whether eight iterations, from a multiple of eight on, are contiguous in memory, whichever variables they change. */
@@ -90,18 +88,18 @@ static bool has_chunks_in_k(const struct kernel *k, const struct kexpr *e, bool 
 }
 
 /* Returns whether eight values of a variable, from a multiple of eight on, are contiguous in memory. */
-static bool has_chunks(const struct kernel *k, const struct kexpr *e, uint32_t var, const uint64_t *exprs)
+static bool has_chunks(const struct kernel *k, const struct kexpr *e, uint32_t var)
 {
-    return kaffine_coefficient(e->index, var) == 1 && k->vars[var].size % CHUNK == 0 && is_linear(k, e, var, exprs);
+    return kaffine_coefficient(e->index, var) == 1 && k->vars[var].size % CHUNK == 0 && is_linear(k, e, var);
 }
 
-static bool is_linear_in_k(const struct kernel *k, const struct kexpr *e, const uint64_t *exprs)
+static bool is_linear_in_k(const struct kernel *k, const struct kexpr *e)
 {
     const uint32_t first = k->parallel_count, last = first + k->reduced_count - 1;
 
     for (uint32_t r = first; r <= last; r++)
-        if (!is_linear(k, e, r, exprs) || (r < last && kaffine_coefficient(e->index, r) !=
-                                                           kaffine_coefficient(e->index, r + 1) * (int64_t)k->vars[r + 1].size))
+        if (!is_linear(k, e, r) || (r < last && kaffine_coefficient(e->index, r) !=
+                                                    kaffine_coefficient(e->index, r + 1) * (int64_t)k->vars[r + 1].size))
             return false;
     return true;
 }
@@ -111,8 +109,7 @@ static bool view_operands(const struct kernel *k, struct gpu_tile *t)
 {
     struct arena arena = {0};
     bool *halves = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *halves);
-    const uint64_t *exprs = kernel_dependences(k, &arena);
-    bool good = halves && exprs;
+    bool good = halves != NULL;
 
     if (good)
         mark_halves(k, halves);
@@ -125,10 +122,10 @@ static bool view_operands(const struct kernel *k, struct gpu_tile *t)
         t->matrix.linear_k[o] = false;
         if (e->op != K_LOAD)
             continue;
-        t->matrix.linear_k[o] = is_linear_in_k(k, e, exprs);
-        if (has_chunks_in_k(k, e, t->matrix.linear_k[o]) || has_chunks(k, e, k->parallel_count + k->reduced_count - 1, exprs))
+        t->matrix.linear_k[o] = is_linear_in_k(k, e);
+        if (has_chunks_in_k(k, e, t->matrix.linear_k[o]) || has_chunks(k, e, k->parallel_count + k->reduced_count - 1))
             t->matrix.bring[o] = GPU_BRING_ALONG_K;
-        else if (has_chunks(k, e, rows->vars[rows->count - 1], exprs))
+        else if (has_chunks(k, e, rows->vars[rows->count - 1]))
             t->matrix.bring[o] = GPU_BRING_ALONG_ROWS;
     }
     arena_free(&arena);

@@ -7,7 +7,6 @@
  * are variables along which an operand stays the same, so that one load serves all rows: the operand that differs
  * along N if there is such a variable (matmul, convolution in nhwc), else the other one (depthwise convolution).
  */
-#include "ir/schedule/dependence.h"
 #include "ir/schedule/schedule_gpu_internal.h"
 
 #include <string.h>
@@ -45,15 +44,15 @@ static uint32_t find_vector_dot(const struct kernel *k)
 }
 
 /* Loads of an operand that are neighbours along a variable, and those that are not. */
-static struct gpu_accesses operand_accesses(const struct kernel *k, const bool *used, uint32_t var, const uint64_t *exprs)
+static struct gpu_accesses operand_accesses(const struct kernel *k, const bool *used, uint32_t var)
 {
     struct gpu_accesses a = {.computable = true};
 
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *e = &k->exprs[i];
-        if (!used[i] || !depends_on(exprs[i], var) || e->op != K_LOAD)
+        if (!used[i] || !depends_on(e->vars, var) || e->op != K_LOAD)
             continue;
-        if (!form_derives_along(k, exprs, &e->index, var) && kaffine_coefficient(e->index, var) == 1)
+        if (!kaffine_derives(k, e->index, var) && kaffine_coefficient(e->index, var) == 1)
             a.side_by_side++;
         else
             a.scattered++;
@@ -67,19 +66,18 @@ static bool view_contraction(const struct kernel *k, struct contraction_view *v)
 {
     const uint32_t n = k->parallel_count - 1;
     struct arena arena = {0};
-    const uint64_t *exprs = kernel_dependences(k, &arena);
     bool *used = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *used);
 
     memset(v, 0, sizeof *v);
     v->dot = find_vector_dot(k);
-    for (uint32_t o = 0; v->dot != KEXPR_NONE && exprs && used && o < 2; o++) {
+    for (uint32_t o = 0; v->dot != KEXPR_NONE && used && o < 2; o++) {
         const uint32_t operand = k->exprs[v->dot].args[o];
         for (uint32_t var = 0; var < k->parallel_count + k->reduced_count; var++)
-            v->operands[o].along[var] = depends_on(exprs[operand], var);
+            v->operands[o].along[var] = depends_on(k->exprs[operand].vars, var);
         mark_below(k, operand, used);
-        v->operands[o].accesses = operand_accesses(k, used, n, exprs);
+        v->operands[o].accesses = operand_accesses(k, used, n);
     }
-    const bool known = v->dot != KEXPR_NONE && exprs && used;
+    const bool known = v->dot != KEXPR_NONE && used;
     arena_free(&arena);
     return known && (v->operands[0].along[n] || v->operands[1].along[n]);
 }
@@ -141,13 +139,11 @@ static void find_factor(const struct kernel *k, const struct contraction_view *v
 {
     const uint32_t n = k->parallel_count - 1, o = v->operands[1].along[n];
     const struct kexpr *b = &k->exprs[k->exprs[v->dot].args[o]];
-    struct arena arena = {0};
-    const uint64_t *exprs = kernel_dependences(k, &arena);
 
     t->factor = t->unscaled = KEXPR_NONE;
     t->unpacked = is_unpacked(k, v);
-    if (t->unpacked && exprs && b->op == K_MUL && b->type == KT_F32) {
-        const uint32_t depths[] = {dependence_depth(k, exprs[b->args[0]]), dependence_depth(k, exprs[b->args[1]])};
+    if (t->unpacked && b->op == K_MUL && b->type == KT_F32) {
+        const uint32_t depths[] = {kernel_depth(k, k->exprs[b->args[0]].vars), kernel_depth(k, k->exprs[b->args[1]].vars)};
         const uint32_t deep = depths[1] > depths[0];
         if (depths[!deep] < depths[deep]) {
             t->factor = b->args[!deep];
@@ -155,7 +151,6 @@ static void find_factor(const struct kernel *k, const struct contraction_view *v
             t->factor_depth = depths[!deep];
         }
     }
-    arena_free(&arena);
 }
 
 struct gpu_vars gpu_tile_batch(const struct kernel *k, const struct gpu_tile *t)

@@ -8,10 +8,16 @@
 
 /** Returns whether a variable is divided: derived ones depend on it. */
 bool var_is_divided(const struct kernel *k, uint32_t var);
-/** Returns whether a form depends on var, which it has or which derived variables in it depend on. */
-bool form_has(const struct kernel *k, const struct kaffine *a, uint32_t var);
-/** Returns whether derived variables (KVAR_DIVMOD) in a form depend on var. */
-bool form_derives_from(const struct kernel *k, const struct kaffine *a, uint32_t var);
+/** Returns how many loops over REDUCED variables must be open for the guards of a load to have values. */
+static inline uint32_t guards_depth(const struct kernel *k, const struct kexpr *load)
+{
+    return kernel_depth(k, kguards_vars(k, load->guard_count, load->guards));
+}
+/** Returns the same for an expression. */
+static inline uint32_t expr_depth(const struct kernel *k, uint32_t id)
+{
+    return kernel_depth(k, k->exprs[id].vars);
+}
 
 /* ---- loads of every second element (schedule_strided.c) ---- */
 
@@ -75,12 +81,6 @@ bool tile_find(struct schedule *s, const struct target *target);
 bool tile_choose(struct schedule *s, const struct target *target);
 /** Returns the contraction of a kernel that has one. */
 const struct kexpr *find_dot(const struct kernel *k);
-/** Returns how many loops over REDUCED variables must be open for a form to have a value. */
-uint32_t depth_of(const struct kernel *k, const struct kaffine *a);
-/** Returns the same for the guards of a load. */
-uint32_t guards_depth(const struct kernel *k, const struct kexpr *load);
-/** Returns the same for an expression. */
-uint32_t expr_depth(const struct kernel *k, uint32_t id);
 
 /* ---- windows that overlap (schedule_window.c) ---- */
 

@@ -163,42 +163,6 @@ bool var_is_divided(const struct kernel *k, uint32_t var)
     return false;
 }
 
-bool form_has(const struct kernel *k, const struct kaffine *a, uint32_t var)
-{
-    return kaffine_coefficient(*a, var) || form_derives_from(k, a, var);
-}
-
-bool form_derives_from(const struct kernel *k, const struct kaffine *a, uint32_t var)
-{
-    for (uint32_t i = 0; i < a->count; i++) {
-        const struct kvar *v = &k->vars[a->terms[i].var];
-        if (v->kind == KVAR_DIVMOD && form_has(k, &v->base, var))
-            return true;
-    }
-    return false;
-}
-
-uint32_t depth_of(const struct kernel *k, const struct kaffine *a)
-{
-    uint32_t depth = 0;
-    for (uint32_t i = 0; i < a->count; i++) {
-        const uint32_t var = a->terms[i].var;
-        if (k->vars[var].kind == KVAR_REDUCED)
-            depth = max_u32(depth, var - k->parallel_count + 1);
-        else if (k->vars[var].kind == KVAR_DIVMOD)
-            depth = max_u32(depth, depth_of(k, &k->vars[var].base));
-    }
-    return depth;
-}
-
-uint32_t guards_depth(const struct kernel *k, const struct kexpr *load)
-{
-    uint32_t depth = 0;
-    for (uint32_t g = 0; g < load->guard_count; g++)
-        depth = max_u32(depth, depth_of(k, &load->guards[g].form));
-    return depth;
-}
-
 bool tile_is_operand(const struct kexpr *x)
 {
     return x->op == K_LOAD && x->varying;
@@ -208,7 +172,7 @@ static bool reads_vectors(const struct schedule *s, uint32_t expr)
 {
     const struct kernel *k = s->kernel;
     const struct kexpr *x = &k->exprs[expr];
-    bool wide = x->op == K_LOAD && form_has(k, &x->index, s->vector_var);
+    bool wide = x->op == K_LOAD && depends_on(kaffine_vars(k, x->index), s->vector_var);
     for (uint32_t i = 0; i < 3; i++)
         wide = wide || (x->args[i] != KEXPR_NONE && reads_vectors(s, x->args[i]));
     return wide;
@@ -287,8 +251,8 @@ static bool is_strided(const struct schedule *s)
             return false;
         for (uint32_t t = 0; t < a->count; t++) {
             const struct kvar *v = &k->vars[a->terms[t].var];
-            if (v->kind == KVAR_DIVMOD &&
-                (depth_of(k, &v->base) || form_derives_from(k, a, s->vector_var) || form_derives_from(k, a, s->tile.m_var)))
+            if (v->kind == KVAR_DIVMOD && (kernel_depth(k, kaffine_vars(k, v->base)) || kaffine_derives(k, *a, s->vector_var) ||
+                                           kaffine_derives(k, *a, s->tile.m_var)))
                 return false;
         }
     }
@@ -327,16 +291,6 @@ static void choose_mr_nr(struct schedule *s, const struct target *target)
     mr_nr_choose(target, &b, &s->tile);
 }
 
-uint32_t expr_depth(const struct kernel *k, uint32_t id)
-{
-    const struct kexpr *x = &k->exprs[id];
-    uint32_t depth = max_u32(depth_of(k, &x->index), guards_depth(k, x));
-
-    for (uint32_t a = 0; a < 3; a++)
-        depth = max_u32(depth, x->args[a] == KEXPR_NONE ? 0 : expr_depth(k, x->args[a]));
-    return depth;
-}
-
 /*
  * Finds out whether B is a product whose one factor changes only from block to block of K, as the scale of quantised weights
  * does.  Then accumulation is split into these blocks, and their sums are multiplied.
@@ -373,20 +327,17 @@ static bool guard_is_ranged(const struct schedule *s, const struct kguard *g, ui
                            (k->vars[var].kind == KVAR_REDUCED && var - k->parallel_count >= depth);
         if (spans && g->form.terms[i].coefficient < 0)
             return false;
-        if (k->vars[var].kind == KVAR_DIVMOD && depth_of(k, &k->vars[var].base) > depth)
+        if (k->vars[var].kind == KVAR_DIVMOD && kernel_depth(k, kvar_vars(k, var)) > depth)
             return false;
     }
-    return !form_derives_from(k, &g->form, s->vector_var) &&
-           (s->tile.m_var == KEXPR_NONE || !form_derives_from(k, &g->form, s->tile.m_var));
+    return !kaffine_derives(k, g->form, s->vector_var) && !kaffine_derives(k, g->form, s->tile.m_var);
 }
 
 /* Returns whether x's guards are the same for all columns of a tile and all loops inside of `branch` ones. */
 static bool guards_serve_columns(const struct schedule *s, const struct kexpr *x, uint32_t branch)
 {
-    for (uint32_t g = 0; g < x->guard_count; g++)
-        if (form_has(s->kernel, &x->guards[g].form, s->vector_var))
-            return false;
-    return guards_depth(s->kernel, x) <= branch;
+    return !depends_on(kguards_vars(s->kernel, x->guard_count, x->guards), s->vector_var) &&
+           guards_depth(s->kernel, x) <= branch;
 }
 
 /* Returns whether x's guards are the same for a whole tile and all loops inside of `branch` ones, and x is an operand that is
@@ -399,12 +350,8 @@ bool tile_guards_are_common(const struct schedule *s, uint32_t expr, uint32_t br
 
     for (uint32_t i = 0; i < k->expr_count; i++)
         operand |= k->exprs[i].op == K_REDUCE && (k->exprs[i].args[0] == expr || k->exprs[i].args[1] == expr);
-    if (!operand || x->bits.u64)
-        return false;
-    for (uint32_t g = 0; g < x->guard_count; g++)
-        if (form_has(k, &x->guards[g].form, s->tile.m_var))
-            return false;
-    return guards_serve_columns(s, x, branch);
+    return operand && !x->bits.u64 && !depends_on(kguards_vars(k, x->guard_count, x->guards), s->tile.m_var) &&
+           guards_serve_columns(s, x, branch);
 }
 
 uint8_t tile_fill(const struct schedule *s)
@@ -430,12 +377,12 @@ uint32_t tile_zeros(const struct schedule *s, const struct kexpr *x, uint32_t br
     const int64_t most = s->facts->contraction.zeros_most;
     int64_t span = 1;
 
-    if (!tile_is_operand(x) || !x->guard_count || !tile_is_filled(s, x) || form_has(k, &x->index, s->vector_var) ||
-        !guards_serve_columns(s, x, branch))
+    if (!tile_is_operand(x) || !x->guard_count || !tile_is_filled(s, x) ||
+        depends_on(kaffine_vars(k, x->index), s->vector_var) || !guards_serve_columns(s, x, branch))
         return 0;
     for (uint32_t i = 0; i < x->index.count; i++) {
         const uint32_t var = x->index.terms[i].var;
-        if (k->vars[var].kind == KVAR_DIVMOD && depth_of(k, &k->vars[var].base) > branch)
+        if (k->vars[var].kind == KVAR_DIVMOD && kernel_depth(k, kvar_vars(k, var)) > branch)
             return 0;
         if (k->vars[var].kind != KVAR_REDUCED || var - k->parallel_count < branch)
             continue;
@@ -495,7 +442,7 @@ bool tile_is_b_var(const struct schedule *s, uint32_t var)
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
         if (tile_is_operand(x) && loads_vectors(s, x) && !kaffine_coefficient(x->index, s->tile.m_var) &&
-            form_has(k, &x->index, var))
+            depends_on(kaffine_vars(k, x->index), var))
             return true;
     }
     return false;

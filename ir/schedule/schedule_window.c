@@ -17,7 +17,7 @@ static bool find_steps(const struct schedule *s, const struct kexpr *load, uint3
         const int64_t along = kaffine_coefficient(*form, var), step = kaffine_coefficient(*form, reduced);
         const int64_t unit = along > 0 && step > 0 ? gcd(along, step) : 1, most = s->facts->contraction.window.steps;
 
-        if (form_derives_from(s->kernel, form, var) || form_derives_from(s->kernel, form, reduced) || !along != !step)
+        if (kaffine_derives(s->kernel, *form, var) || kaffine_derives(s->kernel, *form, reduced) || !along != !step)
             return false;
         if (!along)
             continue;
@@ -39,7 +39,7 @@ static struct window_steps steps_along(const struct schedule *s, uint32_t var, u
         const struct kexpr *x = &k->exprs[i];
         if (a[i] && (x->op == K_INDEX || (x->op == K_LOAD && !find_steps(s, x, var, reduced, &steps))))
             return (struct window_steps){0};
-        if (b[i] && (x->op == K_INDEX || (x->op == K_LOAD && (x->guard_count || form_has(k, &x->index, var)))))
+        if (b[i] && (x->op == K_INDEX || (x->op == K_LOAD && (x->guard_count || depends_on(x->vars, var)))))
             return (struct window_steps){0};
     }
     return steps;
@@ -64,7 +64,7 @@ static void find_padding(const struct schedule *s, struct tile_window *w)
     for (uint32_t g = 0; g < x->guard_count; g++) {
         const struct kguard *guard = &x->guards[g];
         const int64_t step = kaffine_coefficient(guard->form, last);
-        if (form_has(k, &guard->form, s->vector_var) || (step && guard->form.count != 2))
+        if (depends_on(kaffine_vars(k, guard->form), s->vector_var) || (step && guard->form.count != 2))
             return;
         if (!step)
             continue;

@@ -5,7 +5,6 @@
  * compute again are left out.
  */
 
-#include "ir/schedule/dependence.h"
 #include "ir/schedule/schedule_internal.h"
 
 static double vector_iterations(const struct schedule *s)
@@ -68,45 +67,41 @@ static double loads_of(const struct schedule *s, uint64_t vars, uint32_t id)
     return n;
 }
 
-bool schedule_count(const struct schedule *s, struct arena *a, struct schedule_work *w)
+struct schedule_work schedule_count(const struct schedule *s)
 {
     const struct kernel *k = s->kernel;
     const struct short_rows *rows = &s->row_buffers.short_rows;
+    struct schedule_work w = {0, 0};
 
-    *w = (struct schedule_work){.vars = kernel_dependences(k, a)};
-    for (uint32_t i = 0; w->vars && i < k->expr_count; i++) {
+    for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
-        uint64_t vars = w->vars[i];
+        uint64_t vars = x->vars;
         bool lanes = s->exprs[i].lanes;
 
         for (uint32_t n = 0; n < 3 && x->args[n] != KEXPR_NONE; n++) {
-            vars |= w->vars[x->args[n]];         /* of a REDUCE, too: each iteration is executed */
+            vars |= k->exprs[x->args[n]].vars;   /* of a REDUCE, too: each iteration is executed */
             lanes |= s->exprs[x->args[n]].lanes; /* vectors are summed, whichever variable they run along */
         }
         if (x->op == K_LOAD)
-            w->accesses += loads_of(s, vars, i);
+            w.accesses += loads_of(s, vars, i);
         else if (x->op != K_CONST && x->op != K_INDEX)
-            w->operations += executions(s, vars, lanes) * expr_cost(s, x);
+            w.operations += executions(s, vars, lanes) * expr_cost(s, x);
     }
-    for (uint32_t i = 0; w->vars && i < k->store_count; i++) {
-        const uint64_t vars = form_dependences(k, w->vars, &k->stores[i].index);
+    for (uint32_t i = 0; i < k->store_count; i++) {
+        const uint64_t vars = kaffine_vars(k, k->stores[i].index);
 
-        w->accesses += rows->size && rows->stores[i] >= 0 ? executions(s, vars, true) : accesses(s, vars, &k->stores[i].index);
+        w.accesses += rows->size && rows->stores[i] >= 0 ? executions(s, vars, true) : accesses(s, vars, &k->stores[i].index);
     }
-    return w->vars != NULL;
+    return w;
 }
 
 double schedule_work_of(const struct schedule *s)
 {
-    struct arena arena = {0};
-    struct schedule_work w;
-    double sum = 0;
+    const struct schedule_work w = s->kernel->stage_count ? (struct schedule_work){0, 0} : schedule_count(s);
+    double sum = w.operations + w.accesses;
 
     for (uint32_t i = 0; i < s->kernel->stage_count; i++)
         if (s->kernel->stages[i].when != KSTAGE_NOT_BELOW) /* seldom */
             sum += schedule_work_of(s->stages[i]);
-    if (!s->kernel->stage_count && schedule_count(s, &arena, &w))
-        sum = w.operations + w.accesses;
-    arena_free(&arena);
     return sum;
 }

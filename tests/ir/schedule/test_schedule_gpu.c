@@ -3,7 +3,6 @@
  * Schedules for devices with work-groups, without a device: which shape a kernel gets, which variables are rows, columns and
  * lanes, and that every schedule covers its points and keeps the device's limits.
  */
-#include "ir/schedule/dependence.h"
 #include "ir/schedule/schedule_gpu.h"
 #include "support/kernel_text.h"
 #include "support/test.h"
@@ -307,8 +306,6 @@ TEST(scales_multiply_sums_of_blocks)
             const struct gpu_facts *device = target_gpu_facts(processor);
             struct kernel *k = compact(rows, 192, 128);
             struct gpu_schedule s;
-            struct arena arena = {0};
-            const uint64_t *vars = kernel_dependences(k, &arena);
             uint32_t words = 0;
 
             schedule_gpu(k, device, &s);
@@ -322,14 +319,13 @@ TEST(scales_multiply_sums_of_blocks)
             assert_int_equal(s.sum_split, 0);
             for (uint32_t e = 0; e < k->expr_count; e++)
                 if (k->exprs[e].op == K_LOAD && k->tensors[k->exprs[e].tensor].type == WNNOperandDataType_Uint32)
-                    words += dependence_depth(k, vars[e]) == 2;
+                    words += kernel_depth(k, k->exprs[e].vars) == 2;
             assert_int_equal(words, 1);
             if (!processor && rows == 1) { /* all items that share K have a block */
                 assert_true(s.tile.k_items > 1);
                 assert_true(s.sum_steps * s.tile.k_items < 128 + s.sum_steps);
             }
             check_cover(&s, device);
-            arena_free(&arena);
             kernel_free(k);
         }
 }
