@@ -16,18 +16,6 @@ static V to_bits(const struct build *m, enum kop op, V f)
     return op_trunc(m, emit_expansion(m, op, &f), type_like(type_i16, f));
 }
 
-static V float_to_half(const struct build *m, V f)
-{
-    return m->isa->f16 ? op_convert(m, LOOP_TO_F16, f, type_like(type_i16, f)) : to_bits(m, K_TO_F16, f);
-}
-
-static V float_to_bfloat(const struct build *m, V f)
-{
-    const bool native = m->isa->bf16 && (lanes_of(f) == 8 || lanes_of(f) == 16);
-
-    return native ? op_convert(m, LOOP_TO_BF16, f, type_like(type_i16, f)) : to_bits(m, K_TO_BF16, f);
-}
-
 V widen_float(const struct build *m, V x, dtype type)
 {
     if (type == WNNOperandDataType_Float16)
@@ -37,12 +25,14 @@ V widen_float(const struct build *m, V x, dtype type)
 
 V narrow_float(const struct build *m, V x, dtype type)
 {
-    return type == WNNOperandDataType_Float16 ? float_to_half(m, x) : type == DTYPE_BFLOAT16 ? float_to_bfloat(m, x) : x;
-}
+    const T half = type_like(type_i16, x);
 
-static V round_to(const struct build *m, dtype type, V a)
-{
-    return widen_float(m, narrow_float(m, a, type), type);
+    if (type == WNNOperandDataType_Float16)
+        return m->isa->f16 ? op_convert(m, LOOP_TO_F16, x, half) : to_bits(m, K_TO_F16, x);
+    if (type != DTYPE_BFLOAT16)
+        return x;
+    const bool native = m->isa->bf16 && (lanes_of(x) == 8 || lanes_of(x) == 16);
+    return native ? op_convert(m, LOOP_TO_BF16, x, half) : to_bits(m, K_TO_BF16, x);
 }
 
 /* Computes an operation on float64 as float32's, of the rounded operands. */
@@ -62,9 +52,10 @@ V emit_operation(const struct build *m, enum kop op, enum ktype type, enum ktype
         return by_float32(m, op, a, b, c);
     if (type == KT_F32) {
         const struct expansion_target target = expansion_target_of(m, a);
+        const dtype low = op == K_ROUND_F16 ? WNNOperandDataType_Float16 : DTYPE_BFLOAT16;
 
         if (op == K_ROUND_F16 || op == K_ROUND_BF16)
-            return round_to(m, op == K_ROUND_F16 ? WNNOperandDataType_Float16 : DTYPE_BFLOAT16, a);
+            return widen_float(m, narrow_float(m, a, low), low);
         if (expansion_exists(op, &target))
             return emit_expansion(m, op, (V[3]){a, b, c});
     }

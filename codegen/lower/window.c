@@ -30,11 +30,6 @@ struct window {
     V b[TILE_WINDOW_MAX];
 };
 
-static bool ends_word(const struct window *w, uint32_t x)
-{
-    return x % BYTE_WORD == BYTE_WORD - 1 || x + 1 == w->width;
-}
-
 /* Returns words without their first byte, which another one follows.  NULL: that is 0. */
 static V push_byte(const struct build *m, V word, V byte)
 {
@@ -133,7 +128,7 @@ static void window_element(struct emitter *e, const struct context *cx, struct s
             if (w->words)
                 *word = a = push_byte(m, *word, a);
         }
-        if (w->words && !ends_word(w, kx))
+        if (w->words && kx % BYTE_WORD != BYTE_WORD - 1 && kx + 1 != w->width) /* no word ends here */
             continue;
         V slot = t->partial[0][copy], old = op_get(m, slot), b = w->b[ky * w->width + kx];
         op_set(m, slot, multiplies_bytes(e) ? byte_products_add_own(e, cx, old, a, b) : op_mad(m, a, b, old));

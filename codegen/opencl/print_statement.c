@@ -118,13 +118,6 @@ static void put_if(struct printer *p, V v)
     put_line(p, "}");
 }
 
-/* Declares an array of as many elements as it has bytes for. */
-static void put_array(struct printer *p, V v)
-{
-    put_line(p, "%s%s %s[%u];", v->op == LOOP_ARRAY ? "" : "__local ", type_text(p, v->of, false), (const char *)v->user,
-             (uint32_t)v->number * 8 / (loop_type_bits(v->of) * loop_type_lanes(v->of)));
-}
-
 /* Writes an operation. */
 static void put_statement(struct printer *p, V v)
 {
@@ -140,7 +133,8 @@ static void put_statement(struct printer *p, V v)
         break;
     case LOOP_ARRAY:
     case LOOP_GROUP_ARRAY:
-        put_array(p, v);
+        put_line(p, "%s%s %s[%u];", v->op == LOOP_ARRAY ? "" : "__local ", type_text(p, v->of, false), (const char *)v->user,
+                 (uint32_t)v->number * 8 / (loop_type_bits(v->of) * loop_type_lanes(v->of)));
         break;
     case LOOP_SET:
         put_line(p, "%s = %s;", value_text(p, v->args[0], false), value_text(p, v->args[1], false));

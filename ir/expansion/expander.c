@@ -34,15 +34,11 @@ static const struct function functions[K_OP_COUNT] = {
     [K_FROM_BF16] = {expand_from_bf16, KT_F32, {KT_U32}, false, 0, 0},
 };
 
-/* Returns whether a target computes an operation by itself, although there is an expansion. */
-static bool is_native(enum kop op, const struct expansion_target *target)
-{
-    return op == K_FMA ? target->fma : op == K_DIV_APPROX && target->div_approx;
-}
-
 bool expansion_exists(enum kop op, const struct expansion_target *target)
 {
-    return functions[op].expand && !is_native(op, target);
+    const bool is_native = op == K_FMA ? target->fma : op == K_DIV_APPROX && target->div_approx;
+
+    return functions[op].expand && !is_native;
 }
 
 void expansion_build(enum kop op, const struct expansion_target *target, struct expansion *out)

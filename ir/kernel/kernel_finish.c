@@ -186,12 +186,6 @@ static bool rebuild_end(struct rebuild *r)
     return !r->k->error.status;
 }
 
-/** Returns whether a variable stays though it has one value: for the macro-tile's sake, or so that sizes make no other code. */
-static bool keeps_variable(const struct kernel *k, uint32_t i)
-{
-    return i < k->macro_tile_vars || kernel_sizes_are_chosen(k);
-}
-
 /** Adds a loop variable like an old one, and returns it as a form. */
 static struct kaffine add_same(struct kernel *k, const struct kvar *v)
 {
@@ -210,7 +204,9 @@ static bool rebuild_same(struct kernel *k)
         for (uint32_t i = 0; i < r.var_count; i++) {
             if ((int)r.vars[i].kind != kind)
                 continue;
-            r.to[i] = r.vars[i].size == 1 && !keeps_variable(k, i) ? kaffine_const(0) : add_same(k, &r.vars[i]);
+            /* One with a single value stays for the macro-tile's sake, or so that sizes make no other code. */
+            const bool stays = r.vars[i].size > 1 || i < k->macro_tile_vars || kernel_sizes_are_chosen(k);
+            r.to[i] = stays ? add_same(k, &r.vars[i]) : kaffine_const(0);
             r.known[i] = true;
             kept += k->var_count == i + 1;
         }

@@ -151,16 +151,11 @@ static bool find_b(const struct kernel *k, const struct kexpr *x, uint32_t colum
                         kaffine_coefficient(k->exprs[p->a].index, second) == BYTE_WORD);
 }
 
-static bool is_one(const struct kexpr *x)
-{
-    return x->op == K_CONST && x->type == KT_F32 && x->bits.f32 == 1;
-}
-
 /* Returns x without a factor that changes only from block to block of K, or x itself. */
 static const struct kexpr *unscaled(const struct kernel *k, const struct kexpr *x, uint32_t depth_most, uint32_t *factor)
 {
     *factor = KEXPR_NONE;
-    if (split_product(k, x, depth_most, factor, &x) && is_one(&k->exprs[*factor]))
+    if (split_product(k, x, depth_most, factor, &x) && k->exprs[*factor].op == K_CONST && k->exprs[*factor].bits.f32 == 1)
         *factor = KEXPR_NONE;
     return x;
 }

@@ -24,15 +24,6 @@ double cost_of_exponential(const struct schedule *s)
     return s->facts->operation.cost[OPERATION_EXPONENTIAL];
 }
 
-/** Returns the operations of an expression.  Of a contraction the multiply-add alone counts, as two operations: loading its
- * operands costs nothing. */
-static double operations_of(const struct target_facts *facts, const struct kexpr *x, bool multiplies)
-{
-    if (x->op == K_REDUCE && x->reduce == KR_DOT)
-        return 2;
-    return multiplies && x->op == K_LOAD && x->varying ? 0 : facts->operation.cost[kexpr_class(x)];
-}
-
 static struct kernel_cost cost_of_loops(const struct kernel *k, const struct target_facts *facts)
 {
     const double parallel = kernel_points(k, KVAR_PARALLEL), reduced = kernel_points(k, KVAR_REDUCED);
@@ -45,7 +36,11 @@ static struct kernel_cost cost_of_loops(const struct kernel *k, const struct tar
         const struct kexpr *x = &k->exprs[i];
         const double n = parallel * (x->varying || x->op == K_REDUCE || x->op == K_SCAN ? reduced : 1);
 
-        cost.operations += operations_of(facts, x, multiplies) * n;
+        /* Of a contraction the multiply-add alone counts, as two operations: loading its operands costs nothing. */
+        if (x->op == K_REDUCE && x->reduce == KR_DOT)
+            cost.operations += 2 * n;
+        else if (!multiplies || x->op != K_LOAD || !x->varying)
+            cost.operations += facts->operation.cost[kexpr_class(x)] * n;
         computes |= x->op != K_LOAD && x->op != K_CONST && x->op != K_INDEX;
         if (x->op == K_LOAD && touched[x->tensor] < n)
             touched[x->tensor] = n;

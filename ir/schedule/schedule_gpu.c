@@ -61,11 +61,6 @@ bool gpu_is_row(const struct kernel *k, const struct gpu_facts *device)
     return along > across || kernel_points(k, KVAR_PARALLEL) < (double)device->compute_units * device->lanes;
 }
 
-static bool is_shared(const struct gpu_context *c)
-{
-    return c->choice.rows_shape || (double)iterations_of(c->k, 0, c->k->reduced_count) >= c->device->row_iterations;
-}
-
 /* ---- the index space ---- */
 
 struct gpu_vars gpu_reduced_vars(const struct kernel *k)
@@ -207,8 +202,9 @@ static void lay_rows(struct gpu_schedule *s, const struct gpu_facts *device)
 static void schedule_points(const struct gpu_context *c, struct gpu_schedule *s)
 {
     const bool row = gpu_is_row(c->k, c->device);
+    const bool is_long = (double)iterations_of(c->k, 0, c->k->reduced_count) >= c->device->row_iterations;
 
-    if (row && is_shared(c)) {
+    if (row && (c->choice.rows_shape || is_long)) {
         s->shape = GPU_ROWS;
         lay_rows(s, c->device);
         return;

@@ -39,13 +39,6 @@ static bool find_transposed(const struct kernel *k, struct gpu_block *b)
     return b->transposed != KEXPR_NONE && along.computable && along.scattered == 1;
 }
 
-static bool transposed_is_direct(const struct kernel *k, const struct gpu_block *b)
-{
-    const struct kaffine index = k->exprs[b->transposed].index;
-
-    return !kaffine_derives(k, index, b->across) && !kaffine_derives(k, index, k->parallel_count - 1);
-}
-
 /* Enumerates the variables and the groups; an item, or a group, has so many points along the first two dimensions. */
 static void lay_blocks(struct gpu_schedule *s, const int64_t points[2], const uint32_t local[2])
 {
@@ -100,7 +93,8 @@ bool gpu_choose_block(const struct gpu_context *c, struct gpu_schedule *s)
     const bool local = memory == GPU_MEMORY_ANY ? c->device->tile_iterations > 0 : memory == GPU_MEMORY_LOCAL;
 
     if (k->parallel_count < 2 || k->reduced_count || gpu_has_order(k) || !find_transposed(k, &s->block) ||
-        !transposed_is_direct(k, &s->block))
+        kaffine_derives(k, k->exprs[s->block.transposed].index, s->block.across) ||
+        kaffine_derives(k, k->exprs[s->block.transposed].index, k->parallel_count - 1))
         return false;
     const int64_t points[2] = {k->vars[k->parallel_count - 1].size, k->vars[s->block.across].size};
     if (!(local ? lay_local_memory(c, points, s) : lay_registers(c, points, s)))

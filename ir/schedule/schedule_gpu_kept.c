@@ -25,11 +25,6 @@ static void need_of_phase(const struct kernel *k, uint32_t phase, bool *needed)
     }
 }
 
-static bool is_expensive(const struct kexpr *e)
-{
-    return e->type == KT_F32 && e->varying && kexpr_class(e) >= OPERATION_EXPONENTIAL;
-}
-
 void gpu_choose_kept(const struct gpu_context *c, struct gpu_schedule *s)
 {
     const struct kernel *k = c->k;
@@ -48,7 +43,8 @@ void gpu_choose_kept(const struct gpu_context *c, struct gpu_schedule *s)
     for (uint32_t phase = 0; first && needed && phase < k->phase_count; phase++) {
         need_of_phase(k, phase, needed);
         for (uint32_t i = 0; i < k->expr_count; i++) {
-            if (!needed[i] || !is_expensive(&k->exprs[i]))
+            const struct kexpr *e = &k->exprs[i];
+            if (!needed[i] || !e->varying || e->type != KT_F32 || kexpr_class(e) < OPERATION_EXPONENTIAL)
                 continue;
             if (first[i] == KEXPR_NONE) {
                 first[i] = phase;

@@ -176,22 +176,15 @@ static uint32_t shared_most(const struct gpu_context *c)
     return c->device->group_items >= 32 ? c->device->group_items / 16 : 1;
 }
 
-/* Returns how many tiles take as long: fewer than fill the device even with all items that may share K leave it idle. */
-static int64_t busy_tiles(const struct gpu_context *c, int64_t tiles)
-{
-    const int64_t least = (int64_t)c->device->compute_units * c->device->lanes * TILES_PER_LANE / shared_most(c);
-
-    return c->device->tile_iterations && tiles < least ? least : tiles;
-}
-
 /* Returns how many tiles are computed one after the other: of a stage those of the item that has the most, for which its group
- * waits, else all. */
+ * waits, else all.  Fewer than fill the device even with all items that may share K leave it idle, and take as long. */
 static int64_t tiles_in_turn(const struct gpu_context *c, const struct gpu_tile *t, int64_t tiles)
 {
     const struct gpu_vars batch = gpu_tile_batch(c->k, t);
+    const int64_t least = (int64_t)c->device->compute_units * c->device->lanes * TILES_PER_LANE / shared_most(c);
 
     tiles *= gpu_vars_points(c->k, &batch);
-    return c->stage_items ? ceil_div(tiles, c->stage_items) : busy_tiles(c, tiles);
+    return c->stage_items ? ceil_div(tiles, c->stage_items) : c->device->tile_iterations && tiles < least ? least : tiles;
 }
 
 /* Returns the multiply-adds, or what takes as long, of one iteration of all tiles. */

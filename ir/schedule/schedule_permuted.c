@@ -62,11 +62,6 @@ static bool value_range(const struct kernel *k, uint32_t expr, struct range *r)
     }
 }
 
-static struct range scaled(struct range r, int64_t factor)
-{
-    return factor < 0 ? (struct range){r.high * factor, r.low * factor} : (struct range){r.low * factor, r.high * factor};
-}
-
 /** Stores bounds of how far an affine form is, in the lanes after the first, from its value in the first lane.  Returns false
  * if none are known. */
 static bool form_spread(const struct schedule *s, struct kaffine form, struct range *r)
@@ -90,8 +85,8 @@ static bool form_spread(const struct schedule *s, struct kaffine form, struct ra
         }
         if (form.terms[i].coefficient < -STEEPEST || form.terms[i].coefficient > STEEPEST)
             return false;
-        one = scaled(one, form.terms[i].coefficient);
-        *r = (struct range){r->low + one.low, r->high + one.high};
+        const int64_t a = one.low * form.terms[i].coefficient, b = one.high * form.terms[i].coefficient;
+        *r = (struct range){r->low + (a < b ? a : b), r->high + (a < b ? b : a)};
         if (!is_near(*r))
             return false;
     }
