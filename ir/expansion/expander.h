@@ -65,67 +65,44 @@ static inline value bits_as(struct expander *e, enum ktype type, value a)
 {
     return expander_step(e, K_BITCAST, type, a, EXPANSION_NONE, EXPANSION_NONE);
 }
-static inline value add(struct expander *e, value a, value b)
-{
-    return step2(e, K_ADD, a, b);
-}
-static inline value sub(struct expander *e, value a, value b)
-{
-    return step2(e, K_SUB, a, b);
-}
-static inline value mul(struct expander *e, value a, value b)
-{
-    return step2(e, K_MUL, a, b);
-}
-static inline value negate(struct expander *e, value a)
-{
-    return step1(e, K_NEG, a);
-}
-static inline value magnitude(struct expander *e, value a)
-{
-    return step1(e, K_ABS, a);
-}
-static inline value both(struct expander *e, value a, value b)
-{
-    return step2(e, K_AND, a, b);
-}
-static inline value either(struct expander *e, value a, value b)
-{
-    return step2(e, K_OR, a, b);
-}
+#define STEP1(name, op)                                                                                                        \
+    static inline value name(struct expander *e, value a)                                                                      \
+    {                                                                                                                          \
+        return step1(e, op, a);                                                                                                \
+    }
+#define STEP2(name, op)                                                                                                        \
+    static inline value name(struct expander *e, value a, value b)                                                             \
+    {                                                                                                                          \
+        return step2(e, op, a, b);                                                                                             \
+    }
+/* of a value and a constant */
+#define WITH_CONSTANT(name, op, type, first, second)                                                                           \
+    static inline value name(struct expander *e, value a, type b)                                                              \
+    {                                                                                                                          \
+        return step2(e, op, first, second);                                                                                    \
+    }
+STEP2(add, K_ADD)
+STEP2(sub, K_SUB)
+STEP2(mul, K_MUL)
+STEP1(negate, K_NEG)
+STEP1(magnitude, K_ABS)
+STEP2(both, K_AND)
+STEP2(either, K_OR)
+/** Compare floats with constants; the result is false for NaN. */
+WITH_CONSTANT(less, K_LT, double, a, number(e, a, b))
+WITH_CONSTANT(more, K_LT, double, number(e, a, b), a)
+WITH_CONSTANT(at_least, K_LE, double, number(e, a, b), a)
+WITH_CONSTANT(equals, K_EQ, double, a, number(e, a, b))
+/** Integer operations: shifts by constants, and the bits of a mask. */
+WITH_CONSTANT(shift_left, K_SHL, int, a, integer(e, a, b))
+WITH_CONSTANT(shift_right, K_SHR, int, a, integer(e, a, b))
+WITH_CONSTANT(masked, K_AND, int64_t, a, integer(e, a, b))
+#undef STEP1
+#undef STEP2
+#undef WITH_CONSTANT
 static inline value select_if(struct expander *e, value condition, value a, value b)
 {
     return step3(e, K_SELECT, condition, a, b);
-}
-/** Compare floats with constants; the result is false for NaN. */
-static inline value less(struct expander *e, value a, double b)
-{
-    return step2(e, K_LT, a, number(e, a, b));
-}
-static inline value more(struct expander *e, value a, double b)
-{
-    return step2(e, K_LT, number(e, a, b), a);
-}
-static inline value at_least(struct expander *e, value a, double b)
-{
-    return step2(e, K_LE, number(e, a, b), a);
-}
-static inline value equals(struct expander *e, value a, double b)
-{
-    return step2(e, K_EQ, a, number(e, a, b));
-}
-/** Integer operations: shifts by constants, and the bits of a mask. */
-static inline value shift_left(struct expander *e, value a, int count)
-{
-    return step2(e, K_SHL, a, integer(e, a, count));
-}
-static inline value shift_right(struct expander *e, value a, int count)
-{
-    return step2(e, K_SHR, a, integer(e, a, count));
-}
-static inline value masked(struct expander *e, value a, int64_t mask)
-{
-    return both(e, a, integer(e, a, mask));
 }
 /** Returns whether an integer has one of the mask's bits. */
 static inline value has_bit(struct expander *e, value a, int64_t mask)
