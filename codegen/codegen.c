@@ -3,8 +3,7 @@
  * This is the compiler of one context.  It finds out which structures are new, compiles those (several at a time), links them,
  * and keeps each one's code until the last graph that uses it is freed.
  */
-#include "codegen/count_work.h"
-#include "codegen/llvm/flatten.h"
+#include "codegen/llvm/llvm.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -272,15 +271,9 @@ static bool find_codes(struct codegen *c, uint32_t count, struct schedule *const
     return ok;
 }
 
-bool codegen_compile(struct codegen *c, uint32_t count, struct schedule *const *schedules, struct codegen_kernels **kernels,
+bool codegen_compile(struct codegen *c, uint32_t count, struct schedule *const *schedules,
+                     bool (*cancelled)(void *user, uint32_t done, uint32_t total), void *user, struct codegen_kernels **kernels,
                      kernel_function *functions, struct error *e)
-{
-    return codegen_compile_watched(c, count, schedules, NULL, NULL, kernels, functions, e);
-}
-
-bool codegen_compile_watched(struct codegen *c, uint32_t count, struct schedule *const *schedules,
-                             bool (*cancelled)(void *user, uint32_t done, uint32_t total), void *user,
-                             struct codegen_kernels **kernels, kernel_function *functions, struct error *e)
 {
     *kernels = NULL;
     struct codegen_kernels *k = calloc(1, sizeof *k + count * sizeof *k->codes);

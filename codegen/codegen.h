@@ -36,19 +36,16 @@ bool codegen_is_abandoned(struct codegen *c);
 
 /** Compiles kernels: each distinct structure once, and structures that were compiled earlier not at all.  functions[i] then
  * runs the kernel of schedules[i] with its numbers as parameters.  *kernels keeps the code alive until the caller
- * frees it.  Returns false after an error in *e, and nothing is kept. */
-bool codegen_compile(struct codegen *c, uint32_t count, struct schedule *const *schedules, struct codegen_kernels **kernels,
+ * frees it.  `cancelled`, which may be NULL, is called on the calling thread between structures; if it returns true, this fails
+ * with an OperationError.  Returns false after an error in *e, and nothing is kept. */
+bool codegen_compile(struct codegen *c, uint32_t count, struct schedule *const *schedules,
+                     bool (*cancelled)(void *user, uint32_t done, uint32_t total), void *user, struct codegen_kernels **kernels,
                      kernel_function *functions, struct error *e);
-/** Does the same, and calls `cancelled` (which may be NULL) on the calling thread, between structures; if it returns true, this
- * fails with an OperationError. */
-bool codegen_compile_watched(struct codegen *c, uint32_t count, struct schedule *const *schedules,
-                             bool (*cancelled)(void *user, uint32_t done, uint32_t total), void *user,
-                             struct codegen_kernels **kernels, kernel_function *functions, struct error *e);
 /** Releases the code.  NULL does nothing. */
 void codegen_kernels_free(struct codegen_kernels *k);
 
 /**
- * Copies the machine code of compiled kernels as bytes that run when mapped at any multiple of 4096 (codegen/llvm/flatten.h).
+ * Copies the machine code of compiled kernels as bytes that run when mapped at any multiple of 4096 (codegen/llvm/flatten.c).
  * It copies the kernels with the numbers which[0..count-1]; offsets[i] becomes the start of the function of the i-th one.
  * schedules are those that were compiled; they are needed only under the sanitize switch, where code is compiled again without
  * it, and are NULL otherwise.  The caller frees *bytes with free().  Returns false after an error in *e.

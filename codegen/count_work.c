@@ -11,11 +11,10 @@
  *
  * It serves tools (webnn-bench --steps) and tests of fusion: nothing that is compiled depends on it.
  */
-#include "codegen/count_work.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen/llvm/llvm.h"
 #include "codegen/llvm/llvm_build.h"
 #include "codegen/lower/scalar.h"
 

@@ -6,7 +6,7 @@
  * Sections that only debuggers, unwinders and linkers read are left out.  Objects are our own, but a wrong one must give an
  * error here and not a wrong file, so everything is checked against the object's size.
  */
-#include "codegen/llvm/flatten.h"
+#include "codegen/llvm/llvm.h"
 
 #include "ir/support/table.h"
 

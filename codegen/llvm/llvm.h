@@ -106,3 +106,26 @@ struct jit_code *jit_link(struct jit *j, LLVMMemoryBufferRef object, const char 
 void jit_unlink(struct jit *j, struct jit_code *c);
 /** Returns whether a call of LLVM was abandoned in the middle of linking; nothing can be linked any more then. */
 bool jit_is_abandoned(const struct jit *j);
+
+/* ---- flatten.c: position-independent machine code, which needs no linker ----
+ *
+ * Relocatable ELF objects of kernels become one block of code and constants in which every relocation is resolved, which runs
+ * when mapped at any multiple of 4096.  That is possible because kernels have no external references, and only relative
+ * internal ones.  Others are an error that names them. */
+
+/** Holds the code that was appended so far.  One that is all 0 is empty. */
+struct flat_code {
+    unsigned char *bytes;
+    size_t size;
+    size_t capacity;
+};
+/** Appends an object's code.  *offset becomes the start of its function `symbol`.  Returns false after an error in *e. */
+bool flat_code_append(struct flat_code *f, const void *object, size_t bytes, const char *symbol, uint64_t *offset,
+                      struct error *e);
+/** Frees the bytes and empties f. */
+void flat_code_free(struct flat_code *f);
+
+/* ---- codegen/count_work.c ---- */
+
+/** Does what codegen_count_work does, with one thread's compiler.  Returns false after an error in *e. */
+bool count_work(struct machine *m, const struct kernel *k, struct codegen_work *work, struct error *e);

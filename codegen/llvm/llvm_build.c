@@ -15,12 +15,6 @@ LLVMValueRef call_intrinsic(const struct llvm_build *m, const char *name, LLVMTy
     return LLVMBuildCall2(m->b, type, function, args, arg_count, "");
 }
 
-LLVMValueRef call_intrinsic2(const struct llvm_build *m, const char *name, LLVMValueRef a, LLVMValueRef b)
-{
-    LLVMTypeRef type = LLVMTypeOf(a);
-    return call_intrinsic(m, name, &type, 1, (LLVMValueRef[2]){a, b}, 2);
-}
-
 static void add_attribute(const struct llvm_build *m, LLVMValueRef function, const char *name, const char *value)
 {
     LLVMAttributeRef a = LLVMCreateStringAttribute(m->context, name, (unsigned)strlen(name), value, (unsigned)strlen(value));

@@ -36,8 +36,6 @@ static inline LLVMValueRef llvm_number(const struct llvm_build *m, uint32_t bits
 /** Emits a call of LLVM's intrinsic of that name, which is overloaded on those types. */
 LLVMValueRef call_intrinsic(const struct llvm_build *m, const char *name, LLVMTypeRef *overloads, uint32_t overload_count,
                             LLVMValueRef *args, uint32_t arg_count);
-/** Emits one of two operands that is overloaded on their type. */
-LLVMValueRef call_intrinsic2(const struct llvm_build *m, const char *name, LLVMValueRef a, LLVMValueRef b);
 /** Adds the attributes that every function needs. */
 void function_set_attributes(const struct llvm_build *m, LLVMValueRef function);
 /** Appends an empty block to the function; the position stays. */

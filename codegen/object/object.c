@@ -231,8 +231,9 @@ static bool run_passes(const struct writing *w, const char *passes)
            error_set(w->e, WNNStatus_UnknownError, "LLVM passes: %s", text);
 }
 
-static bool make_module(struct writing *w)
+static bool make_module(void *user)
 {
+    struct writing *w = user;
     struct object_module *o = &w->o;
     struct machine *machine = o->machine;
     double start = milliseconds_now();
@@ -258,11 +259,6 @@ static bool make_module(struct writing *w)
     return ok;
 }
 
-static bool make_protected(void *user)
-{
-    return make_module(user);
-}
-
 bool object_create(const struct debug_options *d, const struct object_program *p, const struct object_options *options,
                    void **bytes, size_t *length, struct error *e)
 {
@@ -275,7 +271,7 @@ bool object_create(const struct debug_options *d, const struct object_program *p
     unsanitized.flags &= ~(uint32_t)DEBUG_SANITIZE; /* objects go into programs that have no sanitizer */
     if (!machine_create_ahead(&machine, p->levels[0].target, &unsanitized, e))
         return false;
-    bool ok = machine_protect(LLVM_COMPILE, &machine.abandoned, make_protected, &w, e);
+    bool ok = machine_protect(LLVM_COMPILE, &machine.abandoned, make_module, &w, e);
     if (ok) {
         *length = LLVMGetBufferSize(w.out);
         *bytes = malloc(*length ? *length : 1);

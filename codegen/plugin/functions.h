@@ -18,7 +18,7 @@
     F(codegen_create)                                                                                                          \
     F(codegen_free)                                                                                                            \
     F(codegen_is_abandoned)                                                                                                    \
-    F(codegen_compile_watched)                                                                                                 \
+    F(codegen_compile)                                                                                                         \
     F(codegen_kernels_free)                                                                                                    \
     F(codegen_kernels_flatten)                                                                                                 \
     F(codegen_kernels_structure)                                                                                               \

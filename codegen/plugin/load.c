@@ -134,7 +134,7 @@ static bool load(const struct codegen_plugin **plugin, struct error *e)
 LOADS(host, struct codegen *, codegen_create, (const struct target *t, const struct debug_options *d, struct error *e),
       (t, d, e), NULL)
 FORWARDS(host, bool, codegen_is_abandoned, (struct codegen * c), (c))
-FORWARDS(host, bool, codegen_compile_watched,
+FORWARDS(host, bool, codegen_compile,
          (struct codegen * c, uint32_t count, struct schedule *const *schedules,
           bool (*cancelled)(void *user, uint32_t done, uint32_t total), void *user, struct codegen_kernels **kernels,
           kernel_function *functions, struct error *e),

@@ -345,7 +345,7 @@ static inline void check_kernel(struct kernel *k, void *const *tensors, struct t
         struct schedule *s = schedule_of(k, &m->target.isa);
         void *scratch = buffer_create((size_t)s->scratch_bytes + 64);
         const int64_t units = s->units;
-        if (!codegen_compile(m->codegen, 1, &s, &unit, &function, &e)) {
+        if (!codegen_compile(m->codegen, 1, &s, NULL, NULL, &unit, &function, &e)) {
             kernel_print(k, stderr);
             fail_msg("%s: %s", m->name, e.message);
         }

@@ -73,7 +73,7 @@ static bool compile(struct codegen *c, const struct target *t, uint32_t count, s
     assert_non_null(schedules);
     for (uint32_t i = 0; i < count; i++)
         schedules[i] = schedule_of(kernels[i], &t->isa);
-    bool ok = codegen_compile(c, count, schedules, unit, functions, e);
+    bool ok = codegen_compile(c, count, schedules, NULL, NULL, unit, functions, e);
     for (uint32_t i = 0; i < count; i++)
         schedule_free(schedules[i]);
     free(schedules);

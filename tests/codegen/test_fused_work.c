@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Fusion counted without a clock (codegen/count_work.h): no cluster that the passes make executes more than 1.5 times the
+ * Fusion counted without a clock (codegen/count_work.c): no cluster that the passes make executes more than 1.5 times the
  * vector instructions, loads and stores of its nodes computed one by one.
  */
 #include "codegen/kernels.h"

@@ -42,7 +42,7 @@ static inline kernel_function stages_compile(const struct kernel *k, struct code
     struct error e = {0};
     kernel_function f = NULL;
 
-    if (!codegen_compile(stages_codegen, 1, &s, unit, &f, &e))
+    if (!codegen_compile(stages_codegen, 1, &s, NULL, NULL, unit, &f, &e))
         print_error("%s\n", e.message);
     schedule_free(s);
     return f;

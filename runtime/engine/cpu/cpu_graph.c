@@ -169,7 +169,7 @@ static bool cpu_compile(struct engine_cpu *cpu, const struct program *p, uint32_
     if (!c)
         return false;
     codegen_get_times(c, &before);
-    if (!codegen_compile_watched(c, count, schedules, p->cancelled, p->cancelled_user, unit, functions, e))
+    if (!codegen_compile(c, count, schedules, p->cancelled, p->cancelled_user, unit, functions, e))
         return false;
     cpu_keep(cpu->kernels, *unit, count, schedules, functions);
     if (!(cpu->base.debug->flags & DEBUG_TIME_PASSES))

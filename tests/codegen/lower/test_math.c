@@ -23,7 +23,7 @@ static kernel_function compile(struct machine_under_test *m, struct kernel *k, s
     kernel_function f;
     assert_true(kernel_finish(k));
     struct schedule *s = schedule_of(k, &m->target.isa);
-    assert_done(codegen_compile(m->codegen, 1, &s, unit, &f, &e));
+    assert_done(codegen_compile(m->codegen, 1, &s, NULL, NULL, unit, &f, &e));
     *params = arena_copy(a, s->numbers.params, s->numbers.param_count * sizeof **params);
     schedule_free(s);
     return f;

@@ -66,7 +66,7 @@ TEST(sizes_of_the_same_tiles_share_code)
         assert_true(rows >= tiles * (t->mr - t->shorter));
     }
     codegen_get_times(m->codegen, &before);
-    assert_done(codegen_compile(m->codegen, ROWS + 1, schedules, &unit, functions, &e));
+    assert_done(codegen_compile(m->codegen, ROWS + 1, schedules, NULL, NULL, &unit, functions, &e));
     codegen_get_times(m->codegen, &after);
     assert_in_range(after.structures - before.structures, 1, KINDS_MOST);
     for (int i = 55; i <= ROWS; i++)

@@ -137,7 +137,7 @@ static void object_make(struct object *o, uint32_t threads, bool plain, bool apa
             kernels[count++] = p.steps[i].schedule;
         }
     assert_true(count > 0 && p.loop_count == 1);
-    assert_true(codegen_compile(o->codegen, count, kernels, &o->unit, functions, &e));
+    assert_true(codegen_compile(o->codegen, count, kernels, NULL, NULL, &o->unit, functions, &e));
     write_serialized(o, &p, reference, functions, plain, apart);
     compute_expected(o, &p);
     program_free(&p);
