@@ -310,7 +310,6 @@ static const struct node *find_anchor(const struct lowering *l, const struct val
 /* ---- one kernel for several outputs ---- */
 
 struct attempt {
-    struct arena *arena;
     const struct node_table *table;
     uint32_t count;
     struct value *const *outputs;
@@ -395,30 +394,21 @@ static bool attempt_kernel(struct lowering *l, const struct attempt *a, uint32_t
 
 /* ---- clusters ---- */
 
-static bool list_add(struct kernel_list *list, struct kernel *k, struct error *e)
-{
-    if (!array_extend(&list->kernels, list->count, sizeof(struct kernel *))) {
-        kernel_free(k);
-        return error_out_of_memory(e);
-    }
-    list->kernels[list->count++] = k;
-    return true;
-}
-
-/** Finishes and checks a kernel; one that is not proved right is not run. */
+/** Finishes, checks and lists a kernel; one that is not proved right is not run. */
 static bool finish(struct kernel_list *list, struct kernel *k, struct error *e)
 {
     if (!kernel_finish(k)) {
         error_set(e, k->error.status, "%s", k->error.message);
-        kernel_free(k);
-        return false;
-    }
-    if (!kernel_verify(k, NULL)) {
+    } else if (!kernel_verify(k, NULL)) {
         error_set(e, WNNStatus_OperationError, "internal error: kernel %s does not verify", k->name);
-        kernel_free(k);
-        return false;
+    } else if (!array_extend(&list->kernels, list->count, sizeof(struct kernel *))) {
+        error_out_of_memory(e);
+    } else {
+        list->kernels[list->count++] = k;
+        return true;
     }
-    return list_add(list, k, e);
+    kernel_free(k);
+    return false;
 }
 
 /** Ends an attempt: its kernel goes to the list if it is good. */
@@ -496,7 +486,7 @@ static bool lower_outputs(struct attempt *a, bool *done, struct kernel_list *lis
 static bool attempt_begin(struct attempt *a, struct arena *arena, const struct node_table *t, uint32_t count,
                           struct value *const *outputs)
 {
-    *a = (struct attempt){.arena = arena, .table = t, .count = count, .outputs = outputs};
+    *a = (struct attempt){.table = t, .count = count, .outputs = outputs};
     a->excluded = arena_array(arena, count + 1, sizeof *a->excluded);
     a->stored = arena_array(arena, count + 1, sizeof *a->stored);
     return a->excluded && a->stored;
