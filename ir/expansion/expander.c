@@ -111,15 +111,7 @@ value expander_integer(struct expander *e, value like, int64_t x)
     return constant(e, type, ktype_size(type) == 4 ? (union scalar){.u64 = (uint32_t)x} : (union scalar){.i64 = x});
 }
 
-value expander_polynomial_f32(struct expander *e, value t, const float *c, uint32_t count)
-{
-    value r = number(e, t, (double)c[count - 1]);
-    for (uint32_t i = count - 1; i-- > 0;)
-        r = multiply_add(e, r, t, number(e, t, (double)c[i]));
-    return r;
-}
-
-value expander_polynomial_f64(struct expander *e, value t, const double *c, uint32_t count)
+value expander_polynomial(struct expander *e, value t, const double *c, uint32_t count)
 {
     value r = number(e, t, c[count - 1]);
     for (uint32_t i = count - 1; i-- > 0;)

@@ -28,10 +28,8 @@ value expander_step(struct expander *e, enum kop op, enum ktype type, value a, v
 value expander_number(struct expander *e, value like, double x);
 value expander_integer(struct expander *e, value like, int64_t x);
 /** Append c[0] + c[1] t + c[2] t^2 + ..., by Horner's rule. */
-value expander_polynomial_f32(struct expander *e, value t, const float *c, uint32_t count);
-value expander_polynomial_f64(struct expander *e, value t, const double *c, uint32_t count);
-#define POLYNOMIAL(e, t, c)                                                                                                    \
-    _Generic(*(c), float: expander_polynomial_f32, double: expander_polynomial_f64)(e, t, c, sizeof(c) / sizeof *(c))
+value expander_polynomial(struct expander *e, value t, const double *c, uint32_t count);
+#define POLYNOMIAL(e, t, c) expander_polynomial(e, t, c, sizeof(c) / sizeof *(c))
 
 /* ---- short names ---- */
 

@@ -48,7 +48,7 @@ static struct reduced reduce(struct expander *e, value x)
 }
 
 /* This polynomial is (e^r - 1 - r) / r^2 for |r| <= 0.3467. */
-static const float exp_coefficients[] = {0x1.fffffcp-2f, 0x1.555492p-3f, 0x1.5558f2p-5f, 0x1.123a0cp-7f, 0x1.6a2452p-10f};
+static const double exp_coefficients[] = {0x1.fffffcp-2, 0x1.555492p-3, 0x1.5558f2p-5, 0x1.123a0cp-7, 0x1.6a2452p-10};
 
 /* Beyond these e^x is 0 or infinite in float32. */
 static const double exp_low = -104.5, exp_high = 89;
@@ -110,7 +110,7 @@ value expand_sigmoid(struct expander *e, const value *args)
 }
 
 /* This polynomial in x^2 is (tanh(x) - x) / x^3 for |x| <= 0.626. */
-static const float tanh_coefficients[] = {-0x1.555532p-2f, 0x1.11070cp-3f, -0x1.b83878p-5f, 0x1.520bb6p-6f, -0x1.756364p-8f};
+static const double tanh_coefficients[] = {-0x1.555532p-2, 0x1.11070cp-3, -0x1.b83878p-5, 0x1.520bb6p-6, -0x1.756364p-8};
 
 value expand_tanh(struct expander *e, const value *args)
 {
@@ -124,24 +124,24 @@ value expand_tanh(struct expander *e, const value *args)
 }
 
 /* This polynomial in x^2 is erf(x) / x - 1 for |x| <= 0.951. */
-static const float erf_small[] = {0x1.06eba8p-3f, -0x1.812742p-2f,  0x1.ce2dc8p-4f, -0x1.b8091ap-6f,
-                                  0x1.5493cap-8f, -0x1.a8774ep-11f, 0x1.5707d6p-14f};
+static const double erf_small[] = {0x1.06eba8p-3, -0x1.812742p-2,  0x1.ce2dc8p-4, -0x1.b8091ap-6,
+                                   0x1.5493cap-8, -0x1.a8774ep-11, 0x1.5707d6p-14};
 /* This polynomial in t = x - 1 is (log2(1 - erf(x)) - erf_first) / t for 0.949 <= x <= 4. */
 static const double erf_first = -0x1.558eaep+1;
-static const float erf_large[] = {-0x1.e7532ap+1f, -0x1.3762e4p+0f, -0x1.eac2d2p-5f,
-                                  0x1.d55038p-7f,  -0x1.5e01ccp-9f, 0x1.21dc88p-12f};
+static const double erf_large[] = {-0x1.e7532ap+1, -0x1.3762e4p+0, -0x1.eac2d2p-5,
+                                   0x1.d55038p-7,  -0x1.5e01ccp-9, 0x1.21dc88p-12};
 /* This polynomial is (2^r - 1) / r for |r| <= 1/2. */
-static const float exp2_coefficients[] = {0x1.62e432p-1f, 0x1.ebfbe2p-3f,  0x1.c6ae72p-5f,
-                                          0x1.3b270ep-7f, 0x1.5f72aep-10f, 0x1.470bd4p-13f};
+static const double exp2_coefficients[] = {0x1.62e432p-1, 0x1.ebfbe2p-3,  0x1.c6ae72p-5,
+                                           0x1.3b270ep-7, 0x1.5f72aep-10, 0x1.470bd4p-13};
 
 /* Appends a polynomial of 6 coefficients as short chains, most of them side by side. */
-static value parallel_polynomial(struct expander *e, value t, const float *c)
+static value parallel_polynomial(struct expander *e, value t, const double *c)
 {
     value square = mul(e, t, t), pairs[3];
 
     for (int i = 0; i < 3; i++) {
-        value even = number(e, t, (double)c[2 * i]);
-        pairs[i] = multiply_add_const(e, t, (double)c[2 * i + 1], even);
+        value even = number(e, t, c[2 * i]);
+        pairs[i] = multiply_add_const(e, t, c[2 * i + 1], even);
     }
     return multiply_add(e, multiply_add(e, pairs[2], square, pairs[1]), square, pairs[0]);
 }

@@ -3,8 +3,8 @@
 #include "ir/expansion/expander.h"
 
 /* This polynomial is (log(1 + f) - f + f^2 / 2) / f^3 for sqrt(1/2) - 1 <= f <= sqrt(2) - 1. */
-static const float log_coefficients[] = {0x1.555544p-2f,  -0x1.ffffdcp-3f, 0x1.99a6c8p-3f,  -0x1.5568acp-3f, 0x1.23170ap-3f,
-                                         -0x1.fa377ep-4f, 0x1.e6e1cep-4f,  -0x1.ea04eep-4f, 0x1.230e64p-4f};
+static const double log_coefficients[] = {0x1.555544p-2,  -0x1.ffffdcp-3, 0x1.99a6c8p-3,  -0x1.5568acp-3, 0x1.23170ap-3,
+                                          -0x1.fa377ep-4, 0x1.e6e1cep-4,  -0x1.ea04eep-4, 0x1.230e64p-4};
 
 /* Splits a positive normal number into 2^n (1 + f): returns 1 + f, and n as KT_I32. */
 static value split_exponent(struct expander *e, value x, value *n)

@@ -188,20 +188,6 @@ static union scalar cast(enum ktype to, enum ktype from, union scalar s)
     return int_put(to, (uint64_t)int_get(from, s));
 }
 
-/** These convert between KT_F32 and the bits of a low-precision float type. */
-static union scalar to_low_precision(dtype t, float a)
-{
-    return (union scalar){.u64 = scalar_narrow((union scalar){.f32 = a}, t).f16};
-}
-
-static union scalar from_low_precision(dtype t, uint32_t bits)
-{
-    union scalar r = {.u64 = 0};
-
-    r.f32 = scalar_widen((union scalar){.f16 = (uint16_t)bits}, t).f32;
-    return r;
-}
-
 static bool compare(enum kop op, enum ktype type, union scalar a, union scalar b)
 {
     if (type == KT_F64)
@@ -223,13 +209,13 @@ union scalar kernel_scalar(enum kop op, enum ktype type, enum ktype from, const 
     case K_BITCAST:
         return ktype_size(type) == 4 ? (union scalar){.u64 = args[0].u32} : args[0];
     case K_TO_F16:
-        return to_low_precision(WNNOperandDataType_Float16, args[0].f32);
     case K_TO_BF16:
-        return to_low_precision(DTYPE_BFLOAT16, args[0].f32);
+        r.f16 = scalar_narrow(args[0], op == K_TO_F16 ? WNNOperandDataType_Float16 : DTYPE_BFLOAT16).f16;
+        return r;
     case K_FROM_F16:
-        return from_low_precision(WNNOperandDataType_Float16, args[0].u32);
     case K_FROM_BF16:
-        return from_low_precision(DTYPE_BFLOAT16, args[0].u32);
+        r.f32 = scalar_widen(args[0], op == K_FROM_F16 ? WNNOperandDataType_Float16 : DTYPE_BFLOAT16).f32;
+        return r;
     case K_LDEXP:
         r.f32 = ldexpf(args[0].f32, args[1].i32);
         return r;

@@ -4,34 +4,28 @@
  * for the interpreter.
  */
 #include <math.h>
-#include <string.h>
 
 #include "ir/loop/loop_internal.h"
 #include "ir/support/number.h"
 
 static double float_of(enum loop_element element, uint64_t bits)
 {
-    float narrow;
-    double wide;
-    uint32_t low = (uint32_t)bits;
+    const union scalar s = {.u64 = bits};
 
-    memcpy(&narrow, &low, sizeof narrow);
-    memcpy(&wide, &bits, sizeof wide);
-    return element == LOOP_F32 ? (double)narrow : wide;
+    return element == LOOP_F32 ? (double)s.f32 : s.f64;
 }
 
 /* Returns the bits of a number, rounded to float32 if it is one; of float32's arithmetic in double that is the only rounding
  * that shows, but for FMA and SCALE. */
 static uint64_t rounded(enum loop_element element, double value)
 {
-    const float narrow = (float)value;
-    uint64_t bits = 0;
+    union scalar s = {.u64 = 0};
 
     if (element == LOOP_F32)
-        memcpy(&bits, &narrow, sizeof narrow);
+        s.f32 = (float)value;
     else
-        memcpy(&bits, &value, sizeof value);
-    return bits;
+        s.f64 = value;
+    return s.u64;
 }
 
 static int64_t add_saturated(uint32_t bits, int64_t x, int64_t y)
