@@ -117,7 +117,6 @@ static void table_release(struct codegen *c, struct code *code)
 struct job {
     struct code *code; /* its function is still missing */
     const struct schedule *schedule;
-    char symbol[24];
     LLVMMemoryBufferRef object;
     struct error error;
 };
@@ -158,7 +157,7 @@ static void *run_jobs(void *user)
         if (is_stopped(w, i))
             error_set(&job->error, WNNStatus_OperationError, "the build was cancelled");
         else
-            machine_compile(w->machine, job->schedule, job->symbol, &job->object, &job->error);
+            machine_compile(w->machine, job->schedule, job->code->symbol, &job->object, &job->error);
     }
 }
 
@@ -202,7 +201,6 @@ static bool keep_object(struct codegen *c, struct job *job, struct error *e)
 {
     size_t bytes = LLVMGetBufferSize(job->object);
 
-    memcpy(job->code->symbol, job->symbol, sizeof job->symbol);
     if (c->debug && c->debug->flags & DEBUG_SANITIZE)
         return true;
     job->code->object = malloc(bytes ? bytes : 1);
@@ -227,7 +225,7 @@ static bool link_jobs(struct codegen *c, struct job *jobs, uint32_t count, struc
             LLVMDisposeMemoryBuffer(job->object);
         } else {
             job->code->linked =
-                jit_link(c->jit, job->object, job->symbol, job->schedule->kernel->name, &job->code->function, e);
+                jit_link(c->jit, job->object, job->code->symbol, job->schedule->kernel->name, &job->code->function, e);
             ok = job->code->linked != NULL;
         }
     }
@@ -260,9 +258,8 @@ static bool find_codes(struct codegen *c, uint32_t count, struct schedule *const
             }
             code->hash = hash;
             table_put(&c->codes, place, hash, code);
-            struct job *job = &jobs[(*job_count)++];
-            *job = (struct job){.code = code, .schedule = schedules[i]};
-            snprintf(job->symbol, sizeof job->symbol, "k%llu", (unsigned long long)c->serial++);
+            jobs[(*job_count)++] = (struct job){.code = code, .schedule = schedules[i]};
+            snprintf(code->symbol, sizeof code->symbol, "k%llu", (unsigned long long)c->serial++);
         }
         code->references++;
         kernels->codes[kernels->count++] = code;

@@ -77,6 +77,8 @@ LLVMModuleRef machine_module(const struct machine *m, LLVMContextRef context, co
  * an error in *e; the module is then of no use. */
 bool machine_lower(const struct machine *m, const struct llvm_build *b, const struct schedule *s, const char *symbol,
                    struct error *e);
+/** Runs the passes that the text names on the module.  Returns false after an error in *e. */
+bool machine_run_passes(const struct machine *m, LLVMModuleRef module, const char *passes, struct error *e);
 /** Verifies a module (if that is switched on) and optimises it.  Returns false after an error in *e. */
 bool machine_optimize(struct machine *m, LLVMModuleRef module, struct error *e);
 /** Makes machine code or assembly of a module, whose loops are those of a register tile if `tiled`.  The caller disposes of

@@ -259,14 +259,12 @@ static void note_diagnostic(LLVMDiagnosticInfoRef info, void *user)
     LLVMDisposeMessage(text);
 }
 
-static bool run_passes(struct machine *m, LLVMModuleRef module, const char *passes, struct error *e)
+bool machine_run_passes(const struct machine *m, LLVMModuleRef module, const char *passes, struct error *e)
 {
     char text[256];
 
-    if (pipeline_run(module, m->tm, passes, text, sizeof text))
-        return true;
-    error_set(e, WNNStatus_UnknownError, "LLVM passes: %s", text);
-    return false;
+    return pipeline_run(module, m->tm, passes, text, sizeof text) ||
+           error_set(e, WNNStatus_UnknownError, "LLVM passes: %s", text);
 }
 
 static bool wants_verifier(const struct machine *m)
@@ -330,7 +328,8 @@ bool machine_optimize(struct machine *m, LLVMModuleRef module, struct error *e)
     bool sanitize = m->debug && m->debug->flags & DEBUG_SANITIZE;
     double start = milliseconds_now();
 
-    if (!verify(m, module, e) || !run_passes(m, module, PASSES, e) || (sanitize && !run_passes(m, module, "asan", e)))
+    if (!verify(m, module, e) || !machine_run_passes(m, module, PASSES, e) ||
+        (sanitize && !machine_run_passes(m, module, "asan", e)))
         return false;
     if (sanitize)
         drop_sanitizer_constructor(module);

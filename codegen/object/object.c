@@ -223,14 +223,6 @@ static bool write_module(struct writing *w)
     return false;
 }
 
-static bool run_passes(const struct writing *w, const char *passes)
-{
-    char text[256];
-
-    return pipeline_run(w->o.m.module, w->o.machine->tm, passes, text, sizeof text) ||
-           error_set(w->e, WNNStatus_UnknownError, "LLVM passes: %s", text);
-}
-
 static bool make_module(void *user)
 {
     struct writing *w = user;
@@ -252,8 +244,8 @@ static bool make_module(void *user)
     LLVMDisposeBuilder(m->b);
     machine->times.emit_ms += milliseconds_now() - start;
     /* The passes fold conditions on the object's constants; what has no use then goes. */
-    ok = ok && run_passes(w, "always-inline") && machine_optimize(machine, m->module, w->e) && run_passes(w, "globaldce") &&
-         write_module(w);
+    ok = ok && machine_run_passes(machine, m->module, "always-inline", w->e) && machine_optimize(machine, m->module, w->e) &&
+         machine_run_passes(machine, m->module, "globaldce", w->e) && write_module(w);
     LLVMDisposeModule(m->module);
     LLVMContextDispose(m->context);
     return ok;

@@ -221,10 +221,7 @@ uint32_t kernel_f32(struct kernel *k, float value)
     return kernel_const(k, KT_F32, (union scalar){.f32 = value});
 }
 
-/** Drops guards that are idle and repeated ones, and returns how many are left in *out (in the arena).  *never becomes true
- * if one of them never holds. */
-static uint32_t kguards_simplify(struct kernel *k, uint32_t count, const struct kguard *guards, const struct kguard **out,
-                                 bool *never)
+uint32_t kguards_simplify(struct kernel *k, uint32_t count, const struct kguard *guards, const struct kguard **out, bool *never)
 {
     struct kguard *kept = NULL;
     uint32_t n = 0;
@@ -235,7 +232,7 @@ static uint32_t kguards_simplify(struct kernel *k, uint32_t count, const struct 
         int64_t low, high;
         bool seen = false;
         kaffine_range(k, guards[i].form, &low, &high);
-        if (kguard_is_idle(k, &guards[i], low, high))
+        if (low >= 0 && high < guards[i].bound && (!k->builder.keeps_guards || !guards[i].form.count))
             continue;
         if (high < 0 || low >= guards[i].bound)
             *never = true;

@@ -293,11 +293,10 @@ bool kaffine_equal(struct kaffine a, struct kaffine b);
 uint64_t kaffine_hash(uint64_t h, struct kaffine a);
 /** Returns whether two lists of n guards are the same. */
 bool kguards_equal(uint32_t n, const struct kguard *a, const struct kguard *b);
-/** Returns whether a guard whose form is in low to high may be dropped. */
-static inline bool kguard_is_idle(const struct kernel *k, const struct kguard *g, int64_t low, int64_t high)
-{
-    return low >= 0 && high < g->bound && (!k->builder.keeps_guards || !g->form.count);
-}
+/** Drops guards that always hold and repeated ones, and returns how many are left in *out (in the arena).  *never becomes true
+ * if one of them never holds. */
+uint32_t kguards_simplify(struct kernel *k, uint32_t count, const struct kguard *guards, const struct kguard **out,
+                          bool *never);
 /** Returns the coefficient of a variable's term, 0 if there is none. */
 int64_t kaffine_coefficient(struct kaffine a, uint32_t var);
 /** Finds the smallest and largest value over the iteration space. */

@@ -4,6 +4,8 @@
  * (passes/lower/lower.h).
  */
 
+#include <string.h>
+
 #include "passes/lower/lower.h"
 
 struct map map_like(const struct map *m, uint32_t rank)
@@ -137,7 +139,7 @@ struct map map_broadcast(struct lowering *l, const struct map *m, const struct t
 
 bool map_guard(struct lowering *l, struct map *m, uint32_t count, const struct kguard *guards)
 {
-    uint32_t n = 0;
+    bool never;
 
     if (!count)
         return true;
@@ -145,21 +147,10 @@ bool map_guard(struct lowering *l, struct map *m, uint32_t count, const struct k
     if (!all)
         return lower_no_memory(l);
     for (uint32_t i = 0; i < m->guard_count; i++)
-        all[n++] = m->guards[i];
-    for (uint32_t i = 0; i < count; i++) {
-        int64_t low, high;
-        bool seen = false;
-        kaffine_range(l->k, guards[i].form, &low, &high);
-        if (kguard_is_idle(l->k, &guards[i], low, high))
-            continue;
-        for (uint32_t j = 0; j < n; j++)
-            seen |= kguards_equal(1, &all[j], &guards[i]);
-        if (!seen)
-            all[n++] = guards[i];
-    }
-    m->guards = all;
-    m->guard_count = n;
-    return true;
+        all[i] = m->guards[i];
+    memcpy(all + m->guard_count, guards, count * sizeof *all);
+    m->guard_count = kguards_simplify(l->k, m->guard_count + count, all, &m->guards, &never);
+    return !l->k->error.status;
 }
 
 bool map_varies(const struct lowering *l, const struct map *m)
