@@ -360,8 +360,7 @@ static bool is_one_number(const struct kernel *k, uint32_t expr)
 }
 
 /* Returns a condition that is one for all of the kernel, by which elements of points are selected without any sum, or
- * KEXPR_NONE.
- */
+ * KEXPR_NONE. */
 static uint32_t find_choice(const struct emitter *e)
 {
     const struct kernel *k = e->k;

@@ -45,8 +45,7 @@ V lookup_table(const struct build *m, const float *table);
 
 /* ---- any expression, on demand and at its level (expression.c) ---- */
 
-/** Computes and allocates in e->arena all data for values, of a kernel without stages.  Returns false if memory runs
- * out. */
+/** Computes and allocates in e->arena all data for values, of a kernel without stages.  Returns false if memory runs out. */
 bool values_prepare(struct emitter *e, const struct build *m, const struct schedule *s);
 /** Returns the value of an expression in the context's phase and copy: with its lanes, or a scalar if it is the same for all
  * lanes. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Declares what the printer's files share.  Each file calls only those after it in this list: print.c (functions),
- * print_text.c, print_statement.c, print_operation.c and
- * prelude.c.  Functions that begin with put_ write OpenCL C to p->out.
+ * print_text.c, print_statement.c, print_operation.c and prelude.c.  Functions that begin with put_ write OpenCL C to p->out.
  */
 #pragma once
 

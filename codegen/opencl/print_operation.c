@@ -3,9 +3,9 @@
  * Prints operations of the loop language in OpenCL C.  This decides nothing but how an operation is written.
  *
  * Integers of the loop language have no sign: they are unsigned here, and an operation says where it takes them otherwise.
- * Indices have one, so that compilers know that their sums do not wrap.
- * Conditions are ints, 0 or 1.  Conditions of vectors are vectors of int, 0 or -1; those of elements that have another width
- * are converted where they are made and where they select.
+ * Indices have one, so that compilers know that their sums do not wrap.  Conditions are ints, 0 or 1.  Conditions of vectors
+ * are vectors of int, 0 or -1; those of elements that have another width are converted where they are made and where they
+ * select.
  */
 #include "codegen/lower/scalar.h"
 #include "codegen/opencl/internal.h"

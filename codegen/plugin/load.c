@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Loads a code generator when the first compiler is created, and forwards calls to it: libwebnn_codegen_host, where it is, for
- * code of this process, libwebnn_codegen for objects.  They are looked for next to the library
- * (or the program) that this file is linked into, by absolute path: neither the search path of the system's loader nor the
- * environment says where they are.
+ * code of this process, libwebnn_codegen for objects.  They are looked for next to the library (or the program) that this file
+ * is linked into, by absolute path: neither the search path of the system's loader nor the environment says where they are.
  */
 #define _GNU_SOURCE
 #include "codegen/plugin/functions.h"

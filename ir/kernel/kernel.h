@@ -163,8 +163,7 @@ struct kexpr {
     /* kernel_finish computes these: */
     uint32_t phase; /* the first phase in which it can be computed (a REDUCE: in which its loop runs) */
     bool varying;   /* depends on a REDUCED variable */
-    uint64_t
-        vars; /* the PARALLEL and REDUCED variables that it depends on, a bit for each; a REDUCE has one value for a point */
+    uint64_t vars;  /* a bit for each PARALLEL or REDUCED variable that it depends on; a REDUCE has one value for a point */
 };
 
 /** Returns whether a reduction finds the index of an extreme. */
@@ -332,9 +331,8 @@ struct kstage *kernel_stage(struct kernel *k, struct kernel *stage, const uint32
 
 /**
  * Normalises and completes a kernel: drops dead expressions, merges adjacent loop variables that every form treats as one,
- * drops variables of size 1, drops guards that always hold, computes phases.
- * A finished kernel without REDUCED variables has no REDUCE and no phases.  Call it once.  Returns false after an error in
- * k->error.
+ * drops variables of size 1, drops guards that always hold, computes phases.  A finished kernel without REDUCED variables has
+ * no REDUCE and no phases.  Call it once.  Returns false after an error in k->error.
  */
 bool kernel_finish(struct kernel *k);
 /** Checks the invariants (types, SSA order, address ranges); violations go to out.  Returns false if there was one. */

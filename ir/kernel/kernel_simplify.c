@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Applies the algebraic rules to expressions that are about to become part of a kernel, and drops roundings of exact values.
- */
+/* Applies the algebraic rules to expressions that are about to become part of a kernel, and drops roundings of exact values. */
 #include "ir/kernel/kernel_internal.h"
 #include "ir/rules/rules.h"
 

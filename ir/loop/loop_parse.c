@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Reads modules of the loop language from text as loop_print writes it; values may have any names.  It refuses any other
- * text.  Whether operations fit together is loop_verify's affair: a module that is read may be wrong as a program, and says so
- * there.
+ * Reads modules of the loop language from text as loop_print writes it; values may have any names.  It refuses any other text.
+ * Whether operations fit together is loop_verify's affair: a module that is read may be wrong as a program, and says so there.
  */
 #include <string.h>
 

@@ -7,8 +7,7 @@
 
 #include "ir/kernel/kernel.h"
 
-/** Returns the only reduction of a kernel if it is a dot of one phase without bounds, and KEXPR_NONE for all
- * other kernels. */
+/** Returns the only reduction of a kernel if it is a dot of one phase without bounds, and KEXPR_NONE for all other kernels. */
 uint32_t find_contraction(const struct kernel *k);
 /** Returns how many iterations the loops over the REDUCED variables [from, to), counted from the first one, have together. */
 int64_t iterations_of(const struct kernel *k, uint32_t from, uint32_t to);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Declares schedules as parts of a program (ir/program.h), for processors and for devices.
- */
+/* Declares schedules as parts of a program (ir/program.h), for processors and for devices. */
 #pragma once
 
 #include "ir/program.h"

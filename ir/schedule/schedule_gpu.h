@@ -180,8 +180,7 @@ uint32_t gpu_tile_width(const struct gpu_tile *t, bool rows);
 /** Returns the stride between two iterations of an operand there.  It is padded if neighbouring items write neighbouring
  * iterations, to avoid bank conflicts. */
 uint32_t gpu_tile_stride(const struct gpu_tile *t, uint32_t operand);
-/** Returns the elements of a tile in local memory: of the operands, or later the sums of all shares but the first.
- */
+/** Returns the elements of a tile in local memory: of the operands, or later the sums of all shares but the first. */
 uint32_t gpu_local_numbers(const struct gpu_tile *t);
 
 /* ---- text, for dumps and profiles (schedule_gpu_print.c) ---- */

@@ -186,8 +186,7 @@ bool operands_are_own(const struct schedule *s)
 }
 
 /* Returns how many rows of a tile the L1 cache holds: where rows lie a power of two apart, few, and a step reads one line of
- * each.
- */
+ * each. */
 static int64_t rows_in_cache(const struct schedule *s)
 {
     const struct kernel *k = s->kernel;
