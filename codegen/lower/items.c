@@ -615,6 +615,7 @@ struct loop_function *lower_items(struct loop_module *module, const struct isa *
         good = s->shape == GPU_STAGES ? emit_stages(&m, s, literals) : prepare(e, &m, s, literals);
         if (good && s->shape != GPU_STAGES)
             emit_items(e, s);
+        loop_sweep(function);
         arena_free(&e->arena);
     }
     arena_free(&arena);

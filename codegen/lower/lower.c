@@ -69,6 +69,8 @@ static struct loop_function *lower_function(struct loop_module *module, const st
         emit_body(e);
     if (ok && s->tiled)
         reduce_addresses(&e->m, function);
+    if (ok)
+        loop_sweep(function);
     if (e)
         arena_free(&e->arena);
     arena_free(&arena);

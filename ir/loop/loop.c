@@ -117,16 +117,13 @@ static struct loop_value *fail(struct loop_builder *b)
     return b->spare;
 }
 
-static struct loop_value *make(struct loop_builder *b, enum loop_op op, loop_type type, struct loop_value *const *args,
-                               uint32_t arg_count)
+static struct loop_value *make(struct loop_builder *b, const struct loop_value *like)
 {
-    struct loop_value *v = arena_alloc(&b->module->arena, sizeof *v);
+    struct loop_value *v = arena_copy(&b->module->arena, like, sizeof *v);
 
-    if (!v)
-        return NULL;
-    *v = (struct loop_value){.op = (uint8_t)op, .type = type, .arg_count = arg_count};
-    v->args = arg_count ? arena_copy(&b->module->arena, args, arg_count * sizeof(struct loop_value *)) : NULL;
-    return v->args || !arg_count ? v : NULL;
+    if (v && v->arg_count)
+        v->args = arena_copy(&b->module->arena, v->args, v->arg_count * sizeof(struct loop_value *));
+    return v && (v->args || !v->arg_count) ? v : NULL;
 }
 
 struct loop_value *loop_const(struct loop_builder *b, loop_type type, const uint64_t *bits)
@@ -143,7 +140,7 @@ struct loop_value *loop_const(struct loop_builder *b, loop_type type, const uint
         if (known->type == type && !memcmp(known->bits, bits, bytes))
             return (struct loop_value *)known;
     }
-    struct loop_value *v = make(b, LOOP_CONST, type, NULL, 0);
+    struct loop_value *v = make(b, &(struct loop_value){.op = LOOP_CONST, .type = type});
     if (!v || !(v->bits = arena_copy(&b->module->arena, bits, bytes)))
         return fail(b);
     table_put(t, e, hash, v);
@@ -194,53 +191,126 @@ loop_type loop_result_type(enum loop_op op, loop_type given, struct loop_value *
     }
 }
 
+/* Returns the operand or constant that an operation on integers is, or NULL. */
+static struct loop_value *simplify(const struct loop_value *v)
+{
+    uint64_t x = 2, y = 2;
+
+    if (v->arg_count != 2 || !loop_element_is_int(loop_type_element(v->args[1]->type)))
+        return NULL;
+    const bool has_x = loop_is_splat(v->args[0], &x), has_y = loop_is_splat(v->args[1], &y);
+    if (v->op == LOOP_MUL && ((has_x && !x) || (has_y && !y)))
+        return has_x && !x ? v->args[0] : v->args[1];
+    if ((v->op == LOOP_ADD && has_x && !x) || (v->op == LOOP_MUL && has_x && x == 1))
+        return v->args[1];
+    if (((v->op == LOOP_ADD || v->op == LOOP_SUB) && has_y && !y) || (v->op == LOOP_MUL && has_y && y == 1))
+        return v->args[0];
+    return NULL;
+}
+
+/* Returns whether an operation gives the same wherever its operands are known. */
+static bool is_pure(const struct loop_value *v)
+{
+    return v->op <= LOOP_ADDRESS && v->op != LOOP_FENCE;
+}
+
+/* Returns whether a value is known where the builder is. */
+static bool is_known(const struct loop_builder *b, const struct loop_value *v)
+{
+    const struct loop_place *at = b->at;
+
+    if (v->region == at->region && !at->at_end) {
+        const struct loop_value *before = at->after;
+        while (before && before != v)
+            before = before->previous;
+        return before != NULL;
+    }
+    for (const struct loop_region *r = at->region; r; r = r->owner ? r->owner->region : NULL)
+        if (r == v->region)
+            return true;
+    return false;
+}
+
+static bool is_same(const struct loop_value *v, const struct loop_value *w)
+{
+    return v->op == w->op && v->type == w->type && v->of == w->of && v->number == w->number && v->arg_count == w->arg_count &&
+           (!v->arg_count || !memcmp(v->args, w->args, v->arg_count * sizeof(struct loop_value *))) &&
+           (v->op != LOOP_SHUFFLE || !memcmp(v->lanes, w->lanes, loop_type_lanes(v->type)));
+}
+
+/* Adds an operation, or returns a value that is the same. */
+static struct loop_value *add(struct loop_builder *b, const struct loop_value *wanted)
+{
+    struct table *t = &b->values;
+    struct table_entry *e = NULL;
+    uint64_t hash = wanted->op;
+    struct loop_value *v = simplify(wanted);
+
+    if (v)
+        return v;
+    if (is_pure(wanted)) {
+        hash = hash_mix(hash_mix(hash, wanted->type), (uint64_t)wanted->number);
+        for (uint32_t i = 0; i < wanted->arg_count; i++)
+            hash = hash_mix(hash, (uintptr_t)wanted->args[i]);
+        if (!table_reserve(t, &b->module->arena, t->count + 1))
+            return fail(b);
+        for (e = table_next(t, hash, NULL); e->item; e = table_next(t, hash, e))
+            if (is_same(e->item, wanted) && is_known(b, e->item))
+                return (struct loop_value *)e->item;
+    }
+    if (!(v = make(b, wanted)))
+        return fail(b);
+    if (v->op == LOOP_SHUFFLE && !(v->lanes = arena_copy(&b->module->arena, v->lanes, loop_type_lanes(v->type))))
+        return fail(b);
+    if (e)
+        table_put(t, e, hash, v);
+    place(b, v);
+    return v;
+}
+
 struct loop_value *loop_add(struct loop_builder *b, enum loop_op op, loop_type type, struct loop_value *const *args,
                             uint32_t arg_count, int64_t number)
 {
     type = loop_result_type(op, type, args);
     struct loop_value *v = fold(b, op, type, args, arg_count);
-    if (v)
-        return v;
-    v = make(b, op, type, args, arg_count);
-    if (!v)
-        return fail(b);
-    v->number = number;
-    place(b, v);
-    return v;
+
+    return v ? v
+             : add(b, &(struct loop_value){.op = (uint8_t)op,
+                                           .type = type,
+                                           .arg_count = arg_count,
+                                           .args = (struct loop_value **)args,
+                                           .number = number});
 }
 
 struct loop_value *loop_shuffle(struct loop_builder *b, struct loop_value *x, struct loop_value *y, const uint8_t *lanes,
                                 uint32_t count)
 {
-    const loop_type type = loop_type_make(loop_type_element(x->type), count);
-    struct loop_value *v = make(b, LOOP_SHUFFLE, type, (struct loop_value *[2]){x, y}, y ? 2 : 1);
-
-    if (!v || !(v->lanes = arena_copy(&b->module->arena, lanes, count)))
-        return fail(b);
-    place(b, v);
-    return v;
+    return add(b, &(struct loop_value){.op = LOOP_SHUFFLE,
+                                       .type = loop_type_make(loop_type_element(x->type), count),
+                                       .arg_count = y ? 2 : 1,
+                                       .args = (struct loop_value *[2]){x, y},
+                                       .lanes = lanes});
 }
 
 struct loop_value *loop_address(struct loop_builder *b, loop_type of, struct loop_value *pointer, struct loop_value *index)
 {
-    const loop_type type = loop_type_make(LOOP_PTR, loop_type_lanes(index->type));
-    struct loop_value *v = loop_add(b, LOOP_ADDRESS, type, (struct loop_value *[2]){pointer, index}, 2, 0);
-
-    v->of = of;
-    return v;
+    return add(b, &(struct loop_value){.op = LOOP_ADDRESS,
+                                       .type = loop_type_make(LOOP_PTR, loop_type_lanes(index->type)),
+                                       .of = of,
+                                       .arg_count = 2,
+                                       .args = (struct loop_value *[2]){pointer, index}});
 }
 
 static struct loop_value *add_callee(struct loop_builder *b, enum loop_op op, loop_type type, struct loop_function *f,
                                      struct loop_value *const *args, uint32_t arg_count, int64_t number)
 {
-    struct loop_value *v = f ? make(b, op, type, args, arg_count) : NULL;
-
-    if (!v)
-        return fail(b);
-    v->number = number;
-    v->callee = f;
-    place(b, v);
-    return v;
+    return f ? add(b, &(struct loop_value){.op = (uint8_t)op,
+                                           .type = type,
+                                           .arg_count = arg_count,
+                                           .args = (struct loop_value **)args,
+                                           .number = number,
+                                           .callee = f})
+             : fail(b);
 }
 
 struct loop_value *loop_call(struct loop_builder *b, struct loop_function *f, struct loop_value *const *args)
@@ -346,4 +416,36 @@ void loop_else(struct loop_builder *b)
         return;
     owner->region_count = 2;
     b->tail.region = &owner->regions[1];
+}
+
+/* ---- unused values ---- */
+
+static void sweep_region(struct loop_region *region)
+{
+    for (struct loop_value *v = region->last; v; v = v->previous) {
+        for (uint32_t i = v->region_count; i > 0; i--)
+            sweep_region(&v->regions[i - 1]);
+        if (v->serial || v->op == LOOP_PARAMETER || !(is_pure(v) || v->op == LOOP_STOPPED))
+            continue;
+        for (uint32_t i = 0; i < v->arg_count; i++)
+            v->args[i]->serial--;
+        *(v->previous ? &v->previous->next : &region->first) = v->next;
+        *(v->next ? &v->next->previous : &region->last) = v->previous;
+    }
+}
+
+static void forget_uses(struct loop_function *f)
+{
+    for (struct loop_value *v = loop_walk(f, NULL); v; v = loop_walk(f, v))
+        v->serial = 0;
+}
+
+void loop_sweep(struct loop_function *f)
+{
+    forget_uses(f);
+    for (struct loop_value *v = loop_walk(f, NULL); v; v = loop_walk(f, v))
+        for (uint32_t i = 0; i < v->arg_count; i++)
+            v->args[i]->serial++;
+    sweep_region(&f->body);
+    forget_uses(f);
 }

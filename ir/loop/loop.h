@@ -167,12 +167,14 @@ struct loop_builder {
     struct loop_place *at;    /* where operations go, and which moves past them */
     struct loop_place tail;   /* the end of the innermost region that is being written */
     struct loop_value *spare; /* returned after memory ran out */
+    struct table values;      /* that the same operation on the same operands gives again */
 };
 
 /** Begins to write a function.  at is the end of its body. */
 bool loop_builder_begin(struct loop_builder *b, struct loop_module *m, struct loop_function *f);
 /** Adds an operation with those operands at b->at.  type is used only if the row says GIVEN.  An operation on constants alone
- * that depends on nothing else is a constant. */
+ * that depends on nothing else is a constant, sums with 0 and products with 0 or 1 are an operand, and of equal operations
+ * without effects there is one. */
 struct loop_value *loop_add(struct loop_builder *b, enum loop_op op, loop_type type, struct loop_value *const *args,
                             uint32_t arg_count, int64_t number);
 /** Returns the constant with those bits in its lanes; equal ones are one value. */
@@ -210,6 +212,8 @@ void loop_if_begin(struct loop_builder *b, struct loop_value *condition);
 void loop_else(struct loop_builder *b);
 /** Moves the tail past the if or scope that was begun last. */
 void loop_end(struct loop_builder *b);
+/** Removes operations of a written function that compute what is not used. */
+void loop_sweep(struct loop_function *f);
 
 /** Returns whether a value is a constant, the same in all lanes, and stores the bits of a lane in *bits. */
 static inline bool loop_is_splat(const struct loop_value *v, uint64_t *bits)
