@@ -6,8 +6,8 @@
  *   # each: m n = 1 2, 3 4      values of $m and $n; all combinations of such lines are tried; also n = 1..9..2
  *   # with: k=($m+1)            texts without spaces for names
  *   # data: nasty               random numbers of all sizes, infinities and NaN; "t0 nasty" for a tensor, "t0 bits": 0, 1, 2
- * ... # t0: 1 2x5 nan             numbers of a tensor, over and over; 2x5 is five times 2 # within: 2 ulps, zeros     how far
- * results may be off (exact if there is none); see tolerance_of
+ *   # t0: 1 2x5 nan             numbers of a tensor, over and over; 2x5 is five times 2
+ *   # within: 2 ulps, zeros     how far results may be off (exact if there is none); see tolerance_of
  *
  * Expectations after it:
  *
@@ -16,11 +16,15 @@
  *   # schedule avx512/avx2+packs m=1 n=2: has chains 2; lacks repeated     or, without has and lacks, the whole line
  *   # refused m=0               the verifier refuses the kernel
  *   # becomes                   and the text of the finished kernel, or of the kernels that a graph with clusters is lowered to
+ *   # loops avx2                and the text of the loop IR that the kernel is lowered to for that target
  */
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "codegen/kernels.h"
+#include "codegen/lower/items.h"
+#include "codegen/lower/lower.h"
+#include "codegen/opencl/opencl.h"
 #include "ir/schedule/schedule_gpu.h"
 #include "passes/passes.h"
 #include "support/case_files.h"
@@ -245,28 +249,32 @@ static void read_isa(char *words, struct isa *isa)
     }
 }
 
-/* Returns the whole text of a schedule, or a line, which the caller frees. */
-static char *schedule_text(const struct kernel *k, char *target, bool line)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    struct isa isa;
+enum printed { SCHEDULE, SCHEDULE_LINE, LOOPS };
 
-    assert_non_null(out);
+/* Prints what a kernel becomes for a target: its schedule, a line of that, or its loop IR. */
+static void print_for(const struct kernel *k, char *target, enum printed what, FILE *out)
+{
+    struct loop_module m = {0};
+
     if (!strncmp(target, "gpu", 3)) {
         struct gpu_schedule s;
         schedule_gpu(k, target_gpu_facts(!strcmp(target, "gpu-processor")), &s);
-        gpu_schedule_print(&s, out);
+        if (what == LOOPS)
+            assert_non_null(lower_items(&m, &opencl_isa, &s, false, "kernel"));
+        else
+            gpu_schedule_print(&s, out);
     } else {
-        const bool sizes_vary = strstr(target, "+varying") != NULL;
-        read_isa(target, &isa);
-        struct schedule *s = schedule_cpu(k, &(struct target){.isa = isa, .sizes_vary = sizes_vary});
-        (line ? schedule_print_short : schedule_print)(s, out);
+        struct target to = {.sizes_vary = strstr(target, "+varying") != NULL};
+        read_isa(target, &to.isa);
+        struct schedule *s = schedule_cpu(k, &to);
+        if (what == LOOPS)
+            assert_true(lower_kernel(&m, &to.isa, s, "kernel", NULL));
+        else
+            (what == SCHEDULE ? schedule_print : schedule_print_short)(s, out);
         schedule_free(s);
     }
-    fclose(out);
-    return text;
+    loop_print(&m, out);
+    loop_module_free(&m);
 }
 
 /* Checks, or writes, "TARGET/TARGET NAME=VALUE: LINE", or with "has TEXT; lacks TEXT" after the colon.  Without values the line
@@ -286,9 +294,13 @@ static void check_schedule(struct kernel_case *c, const char *line, size_t lengt
     for (bool first = true; (target = strsep(&targets, "/")); first = false)
         for (uint32_t i = 0; i < (rest ? 1 : c->count); i++) {
             struct kernel *k = kernel_with(c, rest ? rest : c->values[i]);
-            char words[64], parts[512], *more = parts;
+            char words[64], parts[512], *more = parts, *text = NULL;
+            size_t size;
+            FILE *out = open_memstream(&text, &size);
+            assert_non_null(out);
             snprintf(words, sizeof words, "%s", target);
-            char *text = schedule_text(k, words, !found);
+            print_for(k, words, found ? SCHEDULE : SCHEDULE_LINE, out);
+            fclose(out);
             strcpy(parts, expected);
             if (c->updated && first && !i)
                 fprintf(c->updated, "# schedule %s: %s\n", head, found ? expected : text);
@@ -307,48 +319,50 @@ static void check_schedule(struct kernel_case *c, const char *line, size_t lengt
 
 /* ---- kernels as text ---- */
 
-/* Returns the kernels that a graph, or the kernel of another text, becomes. */
-static char *become(const struct kernel_case *c)
+/* Prints the kernels that a graph, or the kernel of another text, becomes, or their loop IR for a target. */
+static void print_result(const struct kernel_case *c, char *target, FILE *out)
 {
-    char *text = NULL;
+    if (strncmp(c->body, "webnn_graph", 11)) {
+        struct kernel *k = kernel_with(c, c->values[0]);
+        target ? print_for(k, target, LOOPS, out) : kernel_print(k, out);
+        kernel_free(k);
+        return;
+    }
+    struct error e = {0};
+    struct graph *g = graph_parse(c->body, strlen(c->body), NULL, NULL, &e);
+    assert_works(g, &e);
+    for (const struct cluster *cluster = g->first_cluster; cluster; cluster = cluster->next) {
+        struct kernel_list list = kernels_lower(g, cluster, NULL);
+        for (uint32_t i = 0; i < list.count; i++)
+            kernel_print(list.kernels[i], out);
+        kernel_list_free(&list);
+    }
+    graph_free(g);
+}
+
+/* Checks, or writes, "becomes" or "loops TARGET" and the text after it.  Returns its end, another expectation or the case's. */
+static const char *check_text(struct kernel_case *c, const char *line, const char *expected)
+{
+    const char *next = strstr(expected, "\n# "), *end = next && next < c->end ? next : c->end;
+    char *wanted = strndup(expected, (size_t)(end - expected)), *text = NULL, target[64];
+    const bool loops = sscanf(line, "# loops %63s", target) == 1;
     size_t size;
     FILE *out = open_memstream(&text, &size);
 
     assert_non_null(out);
-    if (strncmp(c->body, "webnn_graph", 11)) {
-        struct kernel *k = kernel_with(c, c->values[0]);
-        kernel_print(k, out);
-        kernel_free(k);
-    } else {
-        struct error e = {0};
-        struct graph *g = graph_parse(c->body, strlen(c->body), NULL, NULL, &e);
-        assert_works(g, &e);
-        for (const struct cluster *cluster = g->first_cluster; cluster; cluster = cluster->next) {
-            struct kernel_list list = kernels_lower(g, cluster, NULL);
-            for (uint32_t i = 0; i < list.count; i++)
-                kernel_print(list.kernels[i], out);
-            kernel_list_free(&list);
-        }
-        graph_free(g);
-    }
+    print_result(c, loops ? target : NULL, out);
     fclose(out);
-    return text;
-}
-
-static void check_text(struct kernel_case *c, const char *expected, const char *end)
-{
-    char *text = become(c), *wanted = strndup(expected, (size_t)(end - expected));
-
     while (*wanted && isspace((unsigned char)wanted[strlen(wanted) - 1]))
         wanted[strlen(wanted) - 1] = '\0';
     if (c->updated) {
-        fprintf(c->updated, "# becomes\n%s\n", text);
+        fprintf(c->updated, "%.*s%s%s", (int)(expected - line), line, text, end == c->end ? "\n" : "");
     } else if (strncmp(text, wanted, strlen(wanted)) || strlen(text) != strlen(wanted) + 1) {
         print_difference(wanted, text);
-        fail_msg("the kernel is another one");
+        fail_msg("the text is another one");
     }
     free(text);
     free(wanted);
+    return end;
 }
 
 /* ---- files ---- */
@@ -362,9 +376,8 @@ static const char *expect(struct kernel_case *c, const char *line, const char *e
     c->expects = true;
     if (!strncmp(line, "# schedule ", 11)) {
         check_schedule(c, line + 11, (size_t)(end - line) - 11);
-    } else if (!strncmp(line, "# becomes", 9)) {
-        check_text(c, end + 1, c->end);
-        return c->end;
+    } else if (!strncmp(line, "# becomes", 9) || !strncmp(line, "# loops", 7)) {
+        return check_text(c, line, end + 1);
     } else {
         if (c->updated)
             fprintf(c->updated, "%.*s\n", (int)(end - line), line);
