@@ -17,7 +17,9 @@
 
 struct kernel *kernel_create(void)
 {
-    return calloc(1, sizeof(struct kernel));
+    struct kernel *k = malloc(sizeof *k);
+
+    return k ? memset(k, 0, offsetof(struct kernel, vars)) : NULL;
 }
 
 void kernel_free(struct kernel *k)
@@ -132,8 +134,9 @@ static uint64_t expr_hash(const struct kexpr *e)
 {
     uint64_t h = hash_mix((uint64_t)e->op << 32 | e->type << 8 | e->reduce, e->bits.u64);
 
-    h = hash_mix(h, (uint64_t)e->args[0] << 32 | e->args[1]);
-    h = kaffine_hash(hash_mix(h, (uint64_t)e->args[2] << 32 | e->tensor), e->index);
+    h = hash_mix(h ^ (uint64_t)e->args[2] << 16, (uint64_t)e->args[0] << 32 | e->args[1]);
+    if (e->op == K_LOAD || e->op == K_INDEX)
+        h = kaffine_hash(h + e->tensor, e->index);
     for (uint32_t i = 0; i < e->guard_count; i++)
         h = hash_mix(kaffine_hash(h, e->guards[i].form), (uint64_t)e->guards[i].bound);
     return h ^ h >> 29;
@@ -182,7 +185,7 @@ static uint32_t insert(struct kernel *k, struct kexpr *e)
 
     if (k->error.status)
         return KEXPR_NONE;
-    if (!table_reserve(&b->table, &k->arena, k->expr_count + 1) ||
+    if (!table_reserve(&b->table, &k->arena, max_u32(k->expr_count + 1, 64)) ||
         !array_reserve(&k->arena, &k->exprs, &b->expr_capacity, k->expr_count + 1, sizeof *k->exprs)) {
         error_out_of_memory(&k->error);
         return KEXPR_NONE;

@@ -228,11 +228,7 @@ struct kcontraction {
 
 struct kernel {
     struct arena arena;
-    uint32_t var_count;
-    struct kvar vars[KERNEL_VARS_MAX]; /* PARALLEL outermost first, then REDUCED outermost first, then DERIVED */
-    uint32_t tensor_count;
-    struct ktensor tensors[KERNEL_TENSORS_MAX];
-    uint32_t expr_count;
+    uint32_t var_count, tensor_count, expr_count;
     struct kexpr *exprs;
     uint32_t store_count;
     struct kstore *stores;
@@ -252,6 +248,9 @@ struct kernel {
     uint32_t phase_count; /* loops over the REDUCED variables; at least 1 if there are any */
     struct kernel_builder builder;
     bool finished;
+    /* Only these are not cleared, since clearing them takes longer than lowering many a kernel: */
+    struct kvar vars[KERNEL_VARS_MAX]; /* PARALLEL outermost first, then REDUCED outermost first, then DERIVED */
+    struct ktensor tensors[KERNEL_TENSORS_MAX];
 };
 
 /* ---- building ---- */
@@ -278,13 +277,20 @@ struct kaffine kernel_divmod(struct kernel *k, struct kaffine base, int64_t divi
 struct kaffine kernel_loaded_var(struct kernel *k, uint32_t expr, int64_t size);
 
 /**
- * These functions return affine forms in the kernel's arena: a number, a variable, a sum, a multiple, a sum with a number.  If
+ * These functions return affine forms in the kernel's arena: a number, a variable, a + factor * b, a sum, a multiple.  If
  * memory runs out they set k->error, and the result must not be used.
  */
 struct kaffine kaffine_const(int64_t offset);
 struct kaffine kaffine_var(struct kernel *k, uint32_t var);
-struct kaffine kaffine_add(struct kernel *k, struct kaffine a, struct kaffine b);
-struct kaffine kaffine_scale(struct kernel *k, struct kaffine a, int64_t factor);
+struct kaffine kaffine_add_scaled(struct kernel *k, struct kaffine a, struct kaffine b, int64_t factor);
+static inline struct kaffine kaffine_add(struct kernel *k, struct kaffine a, struct kaffine b)
+{
+    return kaffine_add_scaled(k, a, b, 1);
+}
+static inline struct kaffine kaffine_scale(struct kernel *k, struct kaffine a, int64_t factor)
+{
+    return kaffine_add_scaled(k, kaffine_const(0), a, factor);
+}
 struct kaffine kaffine_add_const(struct kaffine a, int64_t offset);
 /** Returns whether two forms have the same offset and terms. */
 bool kaffine_equal(struct kaffine a, struct kaffine b);

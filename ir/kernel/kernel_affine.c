@@ -16,16 +16,18 @@ struct kaffine kaffine_const(int64_t offset)
     return (struct kaffine){.offset = offset};
 }
 
+/* Returns a form whose terms are copied into the arena. */
+static struct kaffine kept(struct kernel *k, struct kaffine a)
+{
+    if (!a.count || (a.terms = arena_copy(&k->arena, a.terms, a.count * sizeof *a.terms)))
+        return a;
+    error_out_of_memory(&k->error);
+    return kaffine_const(0);
+}
+
 struct kaffine kaffine_var(struct kernel *k, uint32_t var)
 {
-    struct kterm *t = arena_alloc(&k->arena, sizeof *t);
-
-    if (!t) {
-        error_out_of_memory(&k->error);
-        return kaffine_const(0);
-    }
-    *t = (struct kterm){.var = var, .coefficient = 1};
-    return (struct kaffine){.count = 1, .terms = t};
+    return kept(k, (struct kaffine){.count = 1, .terms = &(struct kterm){.var = var, .coefficient = 1}});
 }
 
 struct kaffine kaffine_combine(struct kaffine a, struct kaffine b, int64_t factor, struct kterm *terms)
@@ -43,35 +45,16 @@ struct kaffine kaffine_combine(struct kaffine a, struct kaffine b, int64_t facto
     return (struct kaffine){a.offset + factor * b.offset, n, n ? terms : NULL};
 }
 
-struct kaffine kaffine_add(struct kernel *k, struct kaffine a, struct kaffine b)
+struct kaffine kaffine_add_scaled(struct kernel *k, struct kaffine a, struct kaffine b, int64_t factor)
 {
-    if (!a.count || !b.count) {
-        struct kaffine r = a.count ? a : b;
-        r.offset = a.offset + b.offset;
+    struct kterm terms[2 * KERNEL_VARS_MAX];
+
+    if (!b.count || (!a.count && factor == 1)) {
+        struct kaffine r = b.count ? b : a;
+        r.offset = a.offset + factor * b.offset;
         return r;
     }
-    struct kterm *terms = arena_array(&k->arena, a.count + b.count, sizeof *terms);
-    if (!terms) {
-        error_out_of_memory(&k->error);
-        return kaffine_const(0);
-    }
-    return kaffine_combine(a, b, 1, terms);
-}
-
-struct kaffine kaffine_scale(struct kernel *k, struct kaffine a, int64_t factor)
-{
-    if (factor == 1)
-        return a;
-    if (factor == 0 || !a.count)
-        return kaffine_const(a.offset * factor);
-    struct kterm *terms = arena_array(&k->arena, a.count, sizeof *terms);
-    if (!terms) {
-        error_out_of_memory(&k->error);
-        return kaffine_const(0);
-    }
-    for (uint32_t i = 0; i < a.count; i++)
-        terms[i] = (struct kterm){a.terms[i].var, a.terms[i].coefficient * factor};
-    return (struct kaffine){.offset = a.offset * factor, .count = a.count, .terms = terms};
+    return kept(k, kaffine_combine(a, b, factor, terms));
 }
 
 struct kaffine kaffine_add_const(struct kaffine a, int64_t offset)

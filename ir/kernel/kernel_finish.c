@@ -32,7 +32,7 @@ struct rebuild {
     const struct kstore *stores;
     struct kaffine to[KERNEL_VARS_MAX]; /* the old variable over the new ones */
     bool known[KERNEL_VARS_MAX];
-    bool same;     /* nothing but the order and the dead ones of expressions changes */
+    bool same;     /* nothing but the order and the dead ones of expressions changes: forms stay */
     bool reduces;  /* there are REDUCED variables; without them no REDUCE remains */
     uint32_t *ids; /* new expression, KEXPR_NONE: not built yet */
 };
@@ -45,10 +45,13 @@ static struct kaffine rebuild_var(struct rebuild *r, uint32_t var)
     const struct kvar *v = &r->vars[var];
 
     if (!r->known[var]) {
-        if (v->kind == KVAR_DIVMOD)
-            r->to[var] = kernel_divmod(r->k, rebuild_form(r, v->base), v->divide, v->modulo);
+        const struct kaffine base = rebuild_form(r, v->base);
+        const uint32_t expr = v->kind == KVAR_LOADED ? rebuild_expr(r, v->expr) : KEXPR_NONE;
+        if (r->same)
+            r->k->vars[var].expr = expr;
         else
-            r->to[var] = kernel_loaded_var(r->k, rebuild_expr(r, v->expr), v->size);
+            r->to[var] = v->kind == KVAR_DIVMOD ? kernel_divmod(r->k, base, v->divide, v->modulo)
+                                                : kernel_loaded_var(r->k, expr, v->size);
         r->known[var] = true;
     }
     return r->to[var];
@@ -58,15 +61,17 @@ static struct kaffine rebuild_form(struct rebuild *r, struct kaffine a)
 {
     struct kaffine f = kaffine_const(a.offset);
 
-    if (r->same)
-        return a;
-    for (uint32_t i = 0; i < a.count; i++)
-        f = kaffine_add(r->k, f, kaffine_scale(r->k, rebuild_var(r, a.terms[i].var), a.terms[i].coefficient));
+    for (uint32_t i = 0; i < a.count; i++) {
+        const struct kaffine var = rebuild_var(r, a.terms[i].var);
+        f = r->same ? a : kaffine_add_scaled(r->k, f, var, a.terms[i].coefficient);
+    }
     return f;
 }
 
 static const struct kguard *rebuild_guards(struct rebuild *r, uint32_t count, const struct kguard *guards)
 {
+    for (uint32_t i = 0; i < count && r->same; i++)
+        rebuild_form(r, guards[i].form);
     if (!count || r->same)
         return guards;
     struct kguard *g = arena_array(&r->k->arena, count, sizeof *g);
@@ -119,6 +124,8 @@ static uint32_t rebuild_expr(struct rebuild *r, uint32_t id)
     for (uint32_t i = 0; i < 3; i++)
         if (e->args[i] != KEXPR_NONE)
             args[i] = rebuild_expr(r, e->args[i]);
+    const struct kaffine index = rebuild_form(r, e->index);
+    const struct kguard *guards = rebuild_guards(r, e->guard_count, e->guards);
     if (r->same)
         return r->ids[id] = k->error.status ? KEXPR_NONE : append_same(k, e, args);
     switch (e->op) {
@@ -126,11 +133,10 @@ static uint32_t rebuild_expr(struct rebuild *r, uint32_t id)
         n = kernel_const(k, e->type, e->bits);
         break;
     case K_LOAD:
-        n = kernel_load(k, e->tensor, rebuild_form(r, e->index), e->guard_count, rebuild_guards(r, e->guard_count, e->guards),
-                        e->bits);
+        n = kernel_load(k, e->tensor, index, e->guard_count, guards, e->bits);
         break;
     case K_INDEX:
-        n = e->index.count ? kernel_index(k, rebuild_form(r, e->index)) : kernel_size(k, e->index.offset);
+        n = e->index.count ? kernel_index(k, index) : kernel_size(k, e->index.offset);
         break;
     case K_REDUCE:
         n = !r->reduces           ? reduce_one(k, e, args)
@@ -180,8 +186,8 @@ static bool rebuild_end(struct rebuild *r)
     for (uint32_t i = 0; i < r->store_count; i++) {
         const struct kstore *s = &r->stores[i];
         uint32_t e = rebuild_expr(r, s->expr);
-        kernel_store(r->k, s->tensor, rebuild_form(r, s->index), e, s->guard_count,
-                     rebuild_guards(r, s->guard_count, s->guards));
+        const struct kaffine index = rebuild_form(r, s->index);
+        kernel_store(r->k, s->tensor, index, e, s->guard_count, rebuild_guards(r, s->guard_count, s->guards));
     }
     return !r->k->error.status;
 }
@@ -192,14 +198,16 @@ static struct kaffine add_same(struct kernel *k, const struct kvar *v)
     return kaffine_var(k, v->bounded ? kernel_bounded_var(k, v->kind, v->size, k->bound) : kernel_var(k, v->kind, v->size));
 }
 
-/** Adds loop variables like the old ones, PARALLEL first, without those of size 1. */
-static bool rebuild_same(struct kernel *k)
+/** Adds loop variables like the old ones, PARALLEL first, without those of size 1.  If all stay where they are, derived ones
+ * may follow as they are; all is done again if nothing that is alive uses one of these. */
+static bool rebuild_same(struct kernel *k, bool may_follow)
 {
     struct rebuild r;
     uint32_t kept = 0;
 
     if (!rebuild_begin(&r, k))
         return false;
+    r.same = may_follow;
     for (int kind = KVAR_PARALLEL; kind <= KVAR_REDUCED; kind++) {
         for (uint32_t i = 0; i < r.var_count; i++) {
             if ((int)r.vars[i].kind != kind)
@@ -208,14 +216,20 @@ static bool rebuild_same(struct kernel *k)
             const bool stays = r.vars[i].size > 1 || i < k->macro_tile_vars || kernel_sizes_are_chosen(k);
             r.to[i] = stays ? add_same(k, &r.vars[i]) : kaffine_const(0);
             r.known[i] = true;
-            kept += k->var_count == i + 1;
+            r.same &= k->var_count == ++kept && kept == i + 1;
         }
     }
     r.reduces = k->var_count && k->vars[k->var_count - 1].kind == KVAR_REDUCED;
-    r.same = kept == r.var_count;
     for (uint32_t i = 0; i < r.expr_count && !r.reduces; i++)
         r.same &= r.exprs[i].op != K_REDUCE && r.exprs[i].op != K_SCAN;
-    return rebuild_end(&r);
+    for (uint32_t i = kept; i < r.var_count && r.same; i++)
+        kernel_append_var(k, &r.vars[i]);
+    if (!rebuild_end(&r))
+        return false;
+    for (uint32_t i = kept; i < r.var_count && r.same; i++)
+        if (!r.known[i])
+            return rebuild_same(k, false);
+    return true;
 }
 
 /**
@@ -342,7 +356,7 @@ static bool normalise(struct kernel *k)
     uint32_t var;
     int64_t factor;
 
-    if (!rebuild_same(k))
+    if (!rebuild_same(k, true))
         return false;
     for (int round = 0; round < SPLIT_ROUNDS && k->var_count + 2 < KERNEL_VARS_MAX && find_split(k, &var, &factor); round++)
         if (!split_variable(k, var, factor))
@@ -362,7 +376,7 @@ static struct kaffine form_of_groups(struct kernel *k, struct kaffine a, int64_t
         if (t->var == k->var_count - 1)
             continue;
         *whole = *whole && t->coefficient % size == 0;
-        of = kaffine_add(k, of, kaffine_scale(k, kaffine_var(k, t->var), t->coefficient / size));
+        of = kaffine_add_scaled(k, of, kaffine_var(k, t->var), t->coefficient / size);
     }
     return of;
 }

@@ -31,8 +31,12 @@ struct kop_info {
     uint8_t cost;  /* enum operation_class, of floats */
     bool has_f64;  /* of KOP_NUMBERS and KOP_FLOATS: computed in float64, too */
 };
-/** Returns an operation's row, which is never freed. */
-const struct kop_info *kop_info(enum kop op);
+extern const struct kop_info kop_infos[K_OP_COUNT];
+/** Returns an operation's row. */
+static inline const struct kop_info *kop_info(enum kop op)
+{
+    return &kop_infos[op];
+}
 
 /**
  * Adds an operation and returns its id, as kernel_op1, kernel_op2, kernel_op3 and kernel_cast do.  KT_COUNT stands for the type

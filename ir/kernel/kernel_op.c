@@ -2,9 +2,7 @@
 /* Holds the table of scalar operations of the kernel IR: what building, verifying and printing kernels must know of each. */
 #include "ir/kernel/kernel_internal.h"
 
-#include <assert.h>
-
-static const struct kop_info infos[] = {
+const struct kop_info kop_infos[K_OP_COUNT] = {
     /* Each row has name, operands, types, commutes, class of cost and has_f64. */
     [K_CONST] = {"const", 0, KOP_OWN, false, OPERATION_NONE, false},
     [K_LOAD] = {"load", 0, KOP_OWN, false, OPERATION_SIMPLE, false},
@@ -63,29 +61,22 @@ static const struct kop_info infos[] = {
     [K_DIV_APPROX] = {"div_approx", 2, KOP_EXPANSION, false, OPERATION_DIVISION, false},
     [K_CAST_IN_RANGE] = {"cast_in_range", 1, KOP_EXPANSION, false, OPERATION_SIMPLE, false},
 };
-_Static_assert(sizeof infos / sizeof *infos == K_OP_COUNT, "a row for every operation");
-
-const struct kop_info *kop_info(enum kop op)
-{
-    assert(op < K_OP_COUNT && infos[op].name);
-    return &infos[op];
-}
 
 const char *kop_name(enum kop op)
 {
-    return op < K_OP_COUNT ? infos[op].name : "?";
+    return op < K_OP_COUNT ? kop_infos[op].name : "?";
 }
 
 uint32_t kop_arity(enum kop op)
 {
-    return op < K_OP_COUNT ? infos[op].arity : 0;
+    return op < K_OP_COUNT ? kop_infos[op].arity : 0;
 }
 
 bool kop_has_f64(enum kop op)
 {
     /* Of the others, these are values, casts, comparisons and choices. */
-    return infos[op].has_f64 ||
-           (infos[op].types != KOP_NUMBERS && infos[op].types != KOP_FLOATS && infos[op].types != KOP_EXPANSION);
+    return kop_infos[op].has_f64 ||
+           (kop_infos[op].types != KOP_NUMBERS && kop_infos[op].types != KOP_FLOATS && kop_infos[op].types != KOP_EXPANSION);
 }
 
 /* Checks what the rules in the table do not say. */

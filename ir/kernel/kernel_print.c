@@ -18,6 +18,7 @@ struct numbering {
     struct knumbers *out;         /* whose arrays have room for all numbers */
     struct table slots;           /* by kind and value; an item is the slot + 1 as an address */
     uint32_t *kinds;              /* by slot */
+    uint32_t recent[64];          /* by kind, reduced: the slot of the number before, which most are equal to */
     bool shifts[KERNEL_VARS_MAX]; /* the variable says with others how far words of weights are shifted: steps are constants */
     bool failed;
 };
@@ -38,8 +39,11 @@ static int32_t slot_of(struct numbering *n, uint32_t kind, int64_t value)
 {
     const uint64_t hash = hash_mix(kind, (uint64_t)value);
     const uint32_t count = n->out->param_count;
+    uint32_t *recent = &n->recent[kind % (sizeof n->recent / sizeof *n->recent)];
     struct table_entry *place = NULL;
 
+    if (*recent < count && n->out->params[*recent] == value && n->kinds[*recent] == kind)
+        return (int32_t)*recent;
     if (!table_reserve(&n->slots, n->arena, count + 1)) {
         n->failed = true;
         return -1;
@@ -47,8 +51,9 @@ static int32_t slot_of(struct numbering *n, uint32_t kind, int64_t value)
     while ((place = table_next(&n->slots, hash, place))->item) {
         const int32_t slot = (int32_t)(uintptr_t)place->item - 1;
         if (n->out->params[slot] == value && n->kinds[slot] == kind)
-            return slot;
+            return (int32_t)(*recent = (uint32_t)slot);
     }
+    *recent = count;
     n->out->params[count] = value;
     n->kinds[count] = kind;
     table_put(&n->slots, place, hash, (const void *)(uintptr_t)++n->out->param_count);
@@ -138,21 +143,12 @@ bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena
     for (uint32_t i = 0; i < k->var_count; i++) {
         const struct kvar *v = &k->vars[i];
         out->vars[i] = out->count;
-        switch (v->kind) {
-        case KVAR_PARALLEL:
-            number(&n, KIND_SIZE + i, v->size, i == immediate_var);
-            break;
-        case KVAR_LOADED:
-            number(&n, KIND_SIZE + i, v->size, false);
-            break;
-        case KVAR_REDUCED:
-            number(&n, KIND_SIZE + i, v->size, i == immediate_var || kernel_sums_unroll(k, i));
-            break;
-        case KVAR_DIVMOD:
+        if (v->kind == KVAR_DIVMOD) {
             number_form(&n, v->base, 0);
             number(&n, KIND_SIZE + i, v->divide, true);
             number(&n, KIND_SIZE + i, v->modulo, true);
-            break;
+        } else {
+            number(&n, KIND_SIZE + i, v->size, i == immediate_var || (v->kind == KVAR_REDUCED && kernel_sums_unroll(k, i)));
         }
     }
     for (uint32_t i = 0; i < k->expr_count; i++) {
@@ -196,8 +192,21 @@ static void put_text(struct writer *w, const char *text)
 {
     if (w->used > sizeof w->collected / 2)
         flush(w);
+    char *to = w->collected + w->used;
     while (*text)
-        w->collected[w->used++] = *text++;
+        *to++ = *text++;
+    w->used = (size_t)(to - w->collected);
+}
+
+/* Writes a number of a structure: a digit has 5 bits, and another one if more of them follow.  There is room. */
+static void put_bits(struct writer *w, uint64_t rest)
+{
+    char *to = w->collected + w->used;
+
+    do
+        *to++ = (char)('0' + rest % 32 + (rest > 31 ? 32 : 0));
+    while (rest >>= 5);
+    w->used = (size_t)(to - w->collected);
 }
 
 /* Writes a text and a whole number. */
@@ -206,16 +215,17 @@ static void put(struct writer *w, const char *text, int64_t value)
     char digits[24], *at = digits + sizeof digits - 1;
     uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
 
-    *at = '\0';
-    do { /* In a structure a digit has 5 bits, and another one if more of them follow. */
-        const char digit = (char)(w->numbers ? rest % 32 + (*at ? 32 : 0) : rest % 10);
-
-        *--at = (char)('0' + digit);
-        rest = w->numbers ? rest / 32 : rest / 10;
-    } while (rest);
-    if (value < 0)
-        *--at = '-';
     put_text(w, text);
+    if (value < 0)
+        w->collected[w->used++] = '-';
+    if (w->numbers) {
+        put_bits(w, rest);
+        return;
+    }
+    *at = '\0';
+    do
+        *--at = (char)('0' + rest % 10);
+    while (rest /= 10);
     put_text(w, at);
 }
 
@@ -263,12 +273,12 @@ static void put_const(struct writer *w, enum ktype type, union scalar s)
     const size_t size = sizeof text;
 
     /* A structure needs the exact bits; a reader wants to see the number. */
-    if (type == KT_F32 && w->numbers)
-        snprintf(text, size, "0x%08" PRIx32, s.u32);
-    else if (type == KT_F32)
+    if (w->numbers) {
+        put(w, "", (int64_t)s.u64);
+        return;
+    }
+    if (type == KT_F32)
         snprintf(text, size, "%.9g", (double)s.f32);
-    else if (type == KT_F64 && w->numbers)
-        snprintf(text, size, "0x%016" PRIx64, s.u64);
     else if (type == KT_F64)
         snprintf(text, size, "%.17g", s.f64);
     else if (ktype_is_signed(type))
@@ -319,8 +329,8 @@ static void describe_expr(struct writer *w, const struct kernel *k, uint32_t i)
 
     w->next = w->numbers ? w->numbers->exprs[i] : 0;
     if (w->numbers) { /* in few bytes */
-        put(w, "", e->op);
-        put(w, ":", e->type);
+        put_bits(w, e->op);
+        put_bits(w, e->type);
     } else {
         put(w, "  e", i);
         put_text(w, ": ");
@@ -359,7 +369,10 @@ static void describe_expr(struct writer *w, const struct kernel *k, uint32_t i)
         break;
     }
     for (uint32_t a = 0; a < 3 && e->args[a] != KEXPR_NONE; a++)
-        put(w, " e", e->args[a]);
+        if (w->numbers)
+            put_bits(w, e->args[a]);
+        else
+            put(w, " e", e->args[a]);
     if (w->numbers) /* the rest follows */
         put_text(w, "\n");
     else

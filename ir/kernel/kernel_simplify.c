@@ -98,6 +98,11 @@ static bool is_exact(const struct kernel *k, uint32_t id, dtype low)
     }
 }
 
+static bool is_number_or_unary(const struct kernel *k, uint32_t id)
+{
+    return k->exprs[id].op == K_CONST || kop_arity(k->exprs[id].op) == 1;
+}
+
 uint32_t kernel_simplify(struct kernel *k, const struct kexpr *e, const struct rule *rows, size_t count)
 {
     static const struct rule_language language = {
@@ -109,6 +114,9 @@ uint32_t kernel_simplify(struct kernel *k, const struct kexpr *e, const struct r
         return is_exact(k, e->args[0], e->op == K_ROUND_F16 ? WNNOperandDataType_Float16 : DTYPE_BFLOAT16) ? e->args[0]
                                                                                                            : KEXPR_NONE;
     if (!describe(e, &node))
+        return KEXPR_NONE;
+    /* Of two operands, rules want equal ones, or one that is a number or has one operand itself. */
+    if (node.count == 2 && e->args[0] != e->args[1] && !is_number_or_unary(k, e->args[0]) && !is_number_or_unary(k, e->args[1]))
         return KEXPR_NONE;
     return (uint32_t)rules_apply(rows, count, &language, &s, &node,
                                  e->type == KT_BOOL         ? RULE_BOOL

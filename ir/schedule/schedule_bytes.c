@@ -4,7 +4,6 @@
  * about the two operands, which is read off the expressions that make floats of them.  bytes_choose fills tile.blocks.bytes of
  * a schedule with a register tile.
  */
-#include "ir/kernel/kernel_internal.h"
 #include "ir/schedule/schedule_internal.h"
 
 enum { BYTES_PER_PAIR = 2, WHOLE_SHARE = 3 };

@@ -4,13 +4,7 @@
  * kernel and the machine's facts it finds the cost of single expressions, which the other parts of the schedule weigh, and the
  * estimates by which a kernel is divided among threads.
  */
-#include "ir/kernel/kernel_internal.h"
 #include "ir/schedule/schedule_internal.h"
-
-double expr_cost(const struct schedule *s, const struct kexpr *x)
-{
-    return s->facts->operation.cost[kexpr_class(x)];
-}
 
 bool expr_is_called(const struct kexpr *x)
 {

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "ir/kernel/kernel_internal.h"
 #include "ir/schedule/schedule.h"
 
 /** Returns whether a variable is divided: derived ones depend on it. */
@@ -52,7 +53,10 @@ bool short_rows_choose(struct schedule *s, const struct isa *isa);
 /* ---- costs (schedule_cost.c) ---- */
 
 /** Returns the cost of an expression for one vector, in additions: its time, and the length of its code. */
-double expr_cost(const struct schedule *s, const struct kexpr *x);
+static inline double expr_cost(const struct schedule *s, const struct kexpr *x)
+{
+    return s->facts->operation.cost[kexpr_class(x)];
+}
 /** Returns whether an expression is a function that may be called instead of being computed in line. */
 bool expr_is_called(const struct kexpr *x);
 /** Returns the cost of an exponential, the unit for long loop bodies that hide the latency of memory. */

@@ -7,7 +7,6 @@
  */
 #include <string.h>
 
-#include "ir/kernel/kernel_internal.h"
 #include "ir/schedule/schedule_internal.h"
 
 enum { SHIFTS_SHARE = 3 };

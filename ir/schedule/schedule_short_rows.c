@@ -3,7 +3,6 @@
  * Chooses loads and stores of rows that are shorter than a vector, such as a softmax over ten classes has: as many rows as a
  * vector has lanes are taken by whole vectors, which the code generator transposes by shuffles of two vectors.
  */
-#include "ir/kernel/kernel_internal.h"
 #include "ir/schedule/schedule_internal.h"
 
 /** Returns how many shuffles take n vectors apart or put them together (codegen/lower/interleave.c). */

@@ -89,20 +89,14 @@ void *arena_alloc(struct arena *a, size_t size)
 {
     void *p = piece(a, size);
 
-    if (p)
-        memset(p, 0, size);
-    return p;
+    return p ? memset(p, 0, size) : NULL;
 }
 
 void *arena_grow(struct arena *a, const void *old, size_t old_size, size_t size)
 {
-    char *p = piece(a, size);
+    void *p = piece(a, size);
 
-    if (p && old_size)
-        memcpy(p, old, old_size);
-    if (p)
-        memset(p + old_size, 0, size - old_size);
-    return p;
+    return p && old_size ? memcpy(p, old, old_size) : p;
 }
 
 void *arena_array(struct arena *a, size_t count, size_t size)
@@ -114,20 +108,15 @@ void *arena_array(struct arena *a, size_t count, size_t size)
 
 void *arena_copy(struct arena *a, const void *data, size_t size)
 {
-    void *p = piece(a, size);
-    if (p && size)
-        memcpy(p, data, size);
-    return p;
+    return arena_grow(a, data, size, size);
 }
 
 char *arena_string(struct arena *a, const char *text, size_t length)
 {
-    if (length == SIZE_MAX)
-        return NULL;
+    char *p = length == SIZE_MAX ? NULL : arena_grow(a, text, length, length + 1);
 
-    char *p = arena_alloc(a, length + 1);
-    if (p && length)
-        memcpy(p, text, length);
+    if (p)
+        p[length] = '\0';
     return p;
 }
 

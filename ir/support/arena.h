@@ -14,7 +14,7 @@ struct arena {
 
 /** Returns size bytes of zeros, aligned for any type, or NULL if memory runs out or size is absurd. */
 void *arena_alloc(struct arena *a, size_t size);
-/** Returns size bytes that begin with old_size others; the rest is zeros.  NULL if memory runs out. */
+/** Returns size bytes that begin with old_size others, and go on with any.  NULL if memory runs out. */
 void *arena_grow(struct arena *a, const void *old, size_t old_size, size_t size);
 /** Returns count * size bytes of zeros, or NULL, also if that overflows. */
 void *arena_array(struct arena *a, size_t count, size_t size);

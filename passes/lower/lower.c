@@ -113,12 +113,9 @@ struct kernel *lower_end(struct lowering *l, bool keep)
     struct kernel *k = l->k;
 
     arena_free(&l->scratch);
-    if (!keep) {
-        kernel_free(k);
-        k = NULL;
-    }
+    kernel_free(keep ? NULL : k);
     l->k = NULL;
-    return k;
+    return keep ? k : NULL;
 }
 
 static struct kaffine parallel_var(struct lowering *l, int64_t size)

@@ -54,7 +54,7 @@ struct kaffine map_linear(struct lowering *l, const struct map *m, const struct 
         return m->forms[0];
     type_strides(t, strides);
     for (uint32_t d = 0; d < t->rank; d++)
-        f = kaffine_add(l->k, f, kaffine_scale(l->k, m->forms[d], strides[d]));
+        f = kaffine_add_scaled(l->k, f, m->forms[d], strides[d]);
     return f;
 }
 
@@ -97,7 +97,7 @@ static struct map reshape_by_groups(struct lowering *l, const struct map *m, con
             continue;
         }
         for (uint32_t d = i; d-- > first; stride *= from->dims[d])
-            linear = kaffine_add(l->k, linear, kaffine_scale(l->k, m->forms[d], stride));
+            linear = kaffine_add_scaled(l->k, linear, m->forms[d], stride);
         stride = 1;
         for (uint32_t d = j; d-- > begin; stride *= to->dims[d])
             r.forms[d] = form_divmod(l, linear, stride, to->dims[d]);

@@ -174,16 +174,13 @@ static bool make_matmul(struct part *st)
     struct kaffine tile = stage_var(&st->stage, KVAR_PARALLEL, b->s.rows),
                    lane = stage_var(&st->stage, KVAR_PARALLEL, b->s.panel);
     struct kaffine in = stage_var(&st->stage, KVAR_REDUCED, b->s.in_channels);
-    struct kaffine v = kaffine_add(k, kaffine_scale(k, tile, b->s.in_channels), in);
-    struct kaffine w = kaffine_add(k, kaffine_scale(k, point, b->s.out_channels / b->s.panel), panel);
-    struct kaffine m = kaffine_add(k, kaffine_scale(k, tile, b->s.out_channels), kaffine_scale(k, panel, b->s.panel));
+    struct kaffine v = kaffine_add_scaled(k, kaffine_add_scaled(k, in, tile, b->s.in_channels), point, b->v_step);
+    struct kaffine w = kaffine_add_scaled(k, panel, point, b->s.out_channels / b->s.panel);
+    struct kaffine m = kaffine_add_scaled(k, kaffine_add_scaled(k, lane, tile, b->s.out_channels), panel, b->s.panel);
     uint32_t v_tensor = stage_local(&st->stage, LOCAL_INPUT, false), u_tensor = lower_tensor(&st->stage.l, u, false);
 
-    v = kaffine_add(k, kaffine_scale(k, point, b->v_step), v);
-    w = kaffine_add(k, kaffine_scale(k, w, b->s.in_channels), in);
-    w = kaffine_add(k, kaffine_scale(k, w, b->s.panel), lane);
-    m = kaffine_add(k, kaffine_add(k, kaffine_scale(k, point, b->m_step), m), lane);
-    kernel_store(k, stage_local(&st->stage, LOCAL_MATMUL, true), m,
+    w = kaffine_add_scaled(k, lane, kaffine_add_scaled(k, in, w, b->s.in_channels), b->s.panel);
+    kernel_store(k, stage_local(&st->stage, LOCAL_MATMUL, true), kaffine_add_scaled(k, m, point, b->m_step),
                  kernel_dot(k, kernel_load(k, v_tensor, v, 0, NULL, zero), kernel_load(k, u_tensor, w, 0, NULL, zero)), 0,
                  NULL);
     return true;

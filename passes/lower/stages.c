@@ -24,10 +24,8 @@ bool stages_begin(struct stages *s, const char *name)
 
 struct kernel *stages_end(struct stages *s, bool good)
 {
-    if (good)
-        return s->kernel;
-    kernel_free(s->kernel);
-    return NULL;
+    kernel_free(good ? NULL : s->kernel);
+    return good ? s->kernel : NULL;
 }
 
 bool stage_begin(struct stage *st, struct stages *of)
