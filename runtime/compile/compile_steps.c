@@ -161,8 +161,11 @@ static void name_like(struct program_step *s, const struct compiled_cluster *cc,
 
     for (uint32_t i = 0; i < cc->nodes->count; i++)
         if (cc->like->nodes->nodes[i]->index == index) {
-            snprintf(name, sizeof name, "%.*s_%u", (int)(number - kernel->name), kernel->name, cc->nodes->nodes[i]->index);
-            name_step(s, name, cc->nodes->nodes[i]->label);
+            const struct node *n = cc->nodes->nodes[i];
+
+            if (!n->label[0])
+                snprintf(name, sizeof name, "%.*s_%u", (int)(number - kernel->name), kernel->name, n->index);
+            name_step(s, n->label[0] ? kernel->name : name, n->label);
             return;
         }
     name_step(s, kernel->name, kernel->label);
