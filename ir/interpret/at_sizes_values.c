@@ -14,14 +14,6 @@
 
 enum { COMPUTED_MAX = 1 << 12 }; /* bytes that are computed of sizes rather than at each computation of the graph */
 
-static bool has_open_results(const struct node *n)
-{
-    for (uint32_t i = 0; i < n->result_count; i++)
-        if (type_is_open(&n->results[i]->type))
-            return true;
-    return false;
-}
-
 struct value *instance_value(struct instance *s, const struct value *v)
 {
     if (v->kind == VALUE_CONSTANT && !s->values[v->index])
@@ -36,10 +28,11 @@ static bool is_constant(const struct instance *s, const struct value *v)
 
 void instance_decide(struct instance *s, const struct node *n)
 {
-    const bool open = has_open_results(n);
     int64_t bytes = 0;
-    bool late = false, constant = n->op != OP_LOOP;
+    bool open = false, late = false, constant = n->op != OP_LOOP;
 
+    for (uint32_t i = 0; i < n->result_count; i++)
+        open |= type_is_open(&n->results[i]->type);
     for (uint32_t i = 0; i < n->input_count; i++) {
         late |= instance_is_late(s, n->inputs[i].value);
         constant &= !n->inputs[i].value || is_constant(s, n->inputs[i].value);
@@ -82,7 +75,7 @@ static bool is_integer(const struct instance *s, const struct value *v, int64_t 
 
 struct value *instance_evaluate(struct instance *s, const struct node *n)
 {
-    const struct value *v = n->results[0];
+    const struct value *v = n->results[0], *like = s->alike && s->alike[n->index] ? s->alike[n->index]->results[0] : NULL;
     const size_t size = dtype_size(v->type.type);
     union scalar x[DIM_VALUES_MAX];
 
@@ -91,6 +84,8 @@ struct value *instance_evaluate(struct instance *s, const struct node *n)
     for (uint32_t i = 0; i < n->input_count; i++)
         if (!is_exact(s, n->inputs[i].value))
             return NULL;
+    if (like && s->exact[like->index]) /* is what the same expressions are */
+        return s->values[like->index];
     for (int64_t i = 0; i < type_elements(&v->type); i++)
         if (!evaluate(s, v, i, &x[i]))
             return NULL;

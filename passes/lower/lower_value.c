@@ -311,7 +311,7 @@ uint32_t lower_guarded(struct lowering *l, const struct value *v, const struct m
     const struct kexpr *x = &l->k->exprs[e];
     /* A load under exactly these guards fills by itself: where one of m's guards fails the value is unused. */
     if (x->op == K_LOAD && x->guard_count == inner.guard_count && kguards_equal(x->guard_count, x->guards, inner.guards))
-        return kernel_load(l->k, x->tensor, x->index, x->guard_count, x->guards, fill);
+        return x->bits.u64 == fill.u64 ? e : kernel_load(l->k, x->tensor, x->index, x->guard_count, x->guards, fill);
     const uint32_t filled = fill.u64 ? KEXPR_NONE : fill_bytes(l, e, inner.guard_count, inner.guards);
     if (filled != KEXPR_NONE)
         return filled;
