@@ -52,6 +52,12 @@ static bool has_bytes(const struct emitter *e)
     return e->s->tile.blocks.bytes.a != KEXPR_NONE;
 }
 
+/* Returns whether a sum may be one block, which is in registers. */
+static bool may_be_one_block(const struct emitter *e)
+{
+    return e->s->tile.split == 0 && schedule_splits_by_number(e->s);
+}
+
 static T sum_type(const struct context *cx)
 {
     return type_lanes(type_f32, cx->lanes);
@@ -338,15 +344,37 @@ static void block_body(struct emitter *e, const struct context *cx, void *user)
     add_partial_sums(e, cx, at->sums);
 }
 
+/* Ends a block of a sum of which no step is outside of it. */
+static void join_blocks(struct emitter *e, const struct context *cx, struct sums *t, V is_first, V is_last)
+{
+    const struct build *m = &e->m;
+
+    loop_if_begin(m->b, is_first);
+    loop_else(m->b);
+    for (uint32_t c = 0; c < cx->copies; c++)
+        op_set(m, t->partial[0][c], op_add(m, op_get(m, t->total[c]), partial_value(e, cx, t, c)));
+    for (uint32_t i = 1; i < e->s->tile.chains; i++)
+        clear(e, t->partial[i], cx->copies);
+    loop_end(m->b);
+    loop_if_begin(m->b, is_last);
+    loop_else(m->b);
+    for (uint32_t c = 0; c < cx->copies; c++)
+        op_set(m, t->total[c], partial_value(e, cx, t, c));
+    clear_partial_sums(e, cx, t);
+    loop_end(m->b);
+}
+
 static void split_loop(struct emitter *e, const struct context *cx, const struct nest_at *at, V size)
 {
     const struct build *m = &e->m;
     V steps = number_value(e, e->info.numbers.count - 1);
-    V first = loop_for_begin(m->b, const_index(m, 0), size, LOOP_AT_LEAST_ONCE);
-    V high = op_smin(m, op_add(m, first, steps), size);
+    V first = loop_for_begin(m->b, const_index(m, 0), size, LOOP_AT_LEAST_ONCE), next = op_add(m, first, steps);
 
-    steps_loop(e, cx, at, first, high);
-    add_partial_sums(e, cx, at->sums);
+    steps_loop(e, cx, at, first, op_smin(m, next, size));
+    if (may_be_one_block(e))
+        join_blocks(e, cx, at->sums, op_eq(m, first, const_index(m, 0)), op_ge(m, next, size));
+    else
+        add_partial_sums(e, cx, at->sums);
     loop_for_end(m->b, steps);
 }
 
@@ -433,14 +461,14 @@ static struct sums make_sums(struct emitter *e, const struct context *cx, const 
     clear_partial_sums(e, cx, &t);
     for (uint32_t c = 0; column_sums && c < cx->copies; c++)
         op_set(&e->m, t.partial[0][c], op_get(&e->m, column_sums[c % cx->tile->vectors]));
-    if (e->s->tile.split != KEXPR_NONE)
+    if (e->s->tile.split != KEXPR_NONE && !may_be_one_block(e))
         clear(e, t.total, cx->copies);
     return t;
 }
 
 static void finish_sums(struct emitter *e, const struct context *cx, const struct sums *t)
 {
-    const bool split = e->s->tile.split != KEXPR_NONE;
+    const bool split = e->s->tile.split != KEXPR_NONE && !may_be_one_block(e);
 
     for (uint32_t c = 0; c < cx->copies; c++) {
         V factor = split ? NULL : factor_value(e, cx, c);

@@ -248,9 +248,9 @@ bool schedule_quantised(const struct schedule *s, uint32_t expr, struct quantise
 
 /** Makes the schedule of a finished kernel, which must outlive it; the caller frees it.  Returns NULL if memory runs out. */
 struct schedule *schedule_cpu(const struct kernel *k, const struct target *t);
-/** Takes tiles of one row less from those of a graph's kernels (NULL: none) whose sizes have none, unless another kernel with
- * the same expressions needs them, so that both go on sharing code. */
-void schedules_drop_shorter(struct schedule *const *schedules, uint32_t count);
+/** Lets kernels of a graph (NULL: none) share code.  Matrix multiplications that are alike split their sums and prefetch alike,
+ * and those alone have tiles of one row less whose sizes, or those of others with the same expressions, need them. */
+void schedules_join(struct schedule *const *schedules, uint32_t count);
 /** Frees a schedule and those of its stages.  NULL does nothing. */
 void schedule_free(struct schedule *s);
 

@@ -496,6 +496,10 @@ static void choose_units(struct schedule *s)
             if (i != s->vector_var && i != s->transpose.var && !(s->tiled && i == s->tile.m_var) &&
                 pass == !(s->tile.b_outer && tile_is_b_var(s, i)))
                 s->unit_vars[s->unit_var_count++] = i;
+    bool moved = s->tile.blocks.bytes.a != KEXPR_NONE; /* whose sums of columns depend on it, too */
+    for (uint32_t i = 1; i < s->unit_var_count; i++)
+        moved |= s->unit_vars[i] < s->unit_vars[i - 1];
+    s->tile.b_outer &= moved; /* else nothing follows from it */
 
     s->units = 1;
     for (uint32_t i = 0; i < k->parallel_count; i++)

@@ -123,7 +123,7 @@ void mr_nr_choose(const struct target *target, const struct tile_bounds *b, stru
 static uint64_t tile_likeness(const struct schedule *s)
 {
     const struct register_tile *t = &s->tile;
-    uint64_t hash = hash_mix(hash_mix(hash_mix(t->mr, t->vectors), t->n_tail * 2 + t->full), t->prefetch_var);
+    uint64_t hash = hash_mix(hash_mix(t->mr, t->vectors), t->n_tail * 2 + t->full);
 
     for (uint32_t i = 0; i < s->kernel->expr_count; i++) {
         const struct kexpr *x = &s->kernel->exprs[i];
@@ -132,18 +132,43 @@ static uint64_t tile_likeness(const struct schedule *s)
     return hash;
 }
 
-void schedules_drop_shorter(struct schedule *const *schedules, uint32_t count)
+/* Lets s do what a larger matrix multiplication does that is like it.  A request for a step, and a test for a tile whose sum is
+ * one block, cost next to nothing. */
+static void tile_join(struct schedule *s, const struct register_tile *other)
+{
+    struct register_tile *t = &s->tile, alone = *t;
+
+    if (!t->strided || !other->strided || t->chains != other->chains || t->unroll_from != other->unroll_from ||
+        t->b_outer != other->b_outer || t->m_outer != other->m_outer || t->m_var != other->m_var)
+        return;
+    if (t->prefetch_var == KEXPR_NONE)
+        t->prefetch_var = other->prefetch_var;
+    const int64_t steps = s->kernel->vars[s->kernel->parallel_count].size;
+    if (t->split == KEXPR_NONE && other->split == 0 && other->split_steps > 1 && steps > 1 &&
+        t->prefetch_var == other->prefetch_var) {
+        t->split = 0;
+        t->split_steps = steps;
+        if (!schedule_list_numbers(s))
+            *t = alone;
+    }
+}
+
+void schedules_join(struct schedule *const *schedules, uint32_t count)
 {
     uint64_t *likeness = calloc(count + 1, sizeof *likeness);
 
     for (uint32_t i = 0; likeness && i < count; i++)
-        if (schedules[i] && schedules[i]->tiled && schedules[i]->tile.shorter)
+        if (schedules[i] && schedules[i]->tiled)
             likeness[i] = tile_likeness(schedules[i]) | 1;
+    for (uint32_t i = 0; likeness && i < count; i++)
+        for (uint32_t o = 0; likeness[i] && o < count; o++)
+            if (likeness[o] == likeness[i])
+                tile_join(schedules[i], &schedules[o]->tile);
     for (uint32_t i = 0; likeness && i < count; i++) {
         bool needed = !likeness[i] || !schedules[i]->tile.even;
 
         for (uint32_t o = 0; !needed && o < count; o++)
-            needed = likeness[o] == likeness[i] && !schedules[o]->tile.even;
+            needed = likeness[o] == likeness[i] && schedules[o]->tile.shorter && !schedules[o]->tile.even;
         if (!needed)
             schedules[i]->tile.shorter = false;
     }

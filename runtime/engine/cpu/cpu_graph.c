@@ -252,7 +252,8 @@ struct executable *cpu_load(struct engine *en, struct program *p, struct error *
         x->cpu = cpu;
         x->is_variant = p->is_variant;
         count = program_schedules(p, schedules);
-        schedules_drop_shorter(schedules, count);
+        if (!p->is_variant) /* whose code other sizes share */
+            schedules_join(schedules, count);
         ok = cpu_find_kernels(x, p, count, schedules, functions, e);
     }
     ok = ok && (x->serialized = serialized_create(p, (const void *const *)functions, false, e)) != NULL;
