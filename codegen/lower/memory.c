@@ -77,6 +77,10 @@ static V load_gather(struct emitter *e, const struct context *cx, T element, V p
         mask = NULL;
     }
     V addresses = op_address(m, element, base, index);
+    if (mask && !m->isa->masks) { /* here, too: LLVM would branch for every lane */
+        addresses = op_select(m, mask, addresses, splat(m, pointer, cx->lanes));
+        mask = NULL;
+    }
     V args[2] = {addresses, mask ? mask : const_ones(m, type_lanes(type_i1, cx->lanes))};
     return loop_add(m->b, LOOP_GATHER, type_lanes(element, cx->lanes), args, 2, align);
 }
@@ -284,11 +288,17 @@ V emit_load_word(struct emitter *e, const struct context *cx, uint32_t expr, int
 
 /* ---- stores ---- */
 
+/* first: lane 0 is stored whatever the mask is. */
 static void store_scatter(struct emitter *e, const struct context *cx, V value, V base, T element, const struct form_value *p,
-                          V mask, uint32_t align)
+                          V mask, bool first, uint32_t align)
 {
     const struct build *m = &e->m;
     V index = p->kind == FORM_LANES ? p->lanes : const_zero(m, type_lanes(type_i32, cx->lanes));
+    if (mask && first && !m->isa->masks) { /* LLVM would branch for every lane: those that do not exist repeat the first one */
+        value = op_select(m, mask, value, splat(m, op2(m, LOOP_EXTRACT, value, const_index(m, 0)), cx->lanes));
+        index = op_select(m, mask, index, splat(m, op2(m, LOOP_EXTRACT, index, const_index(m, 0)), cx->lanes));
+        mask = NULL;
+    }
     V addresses = op_address(m, element, base, index);
     V args[3] = {value, addresses, mask ? mask : const_ones(m, type_lanes(type_i1, cx->lanes))};
     loop_add(m->b, LOOP_SCATTER, 0, args, 3, align);
@@ -325,7 +335,7 @@ void emit_store(struct emitter *e, const struct context *cx, uint32_t store, V v
         address = op_address(&e->m, element, address, const_index(m, 1 - (int64_t)cx->lanes));
         op_store(m, reverse(m, value), address, mask ? reverse(m, mask) : NULL, align);
     } else {
-        store_scatter(e, cx, value, address, element, &p, mask, align);
+        store_scatter(e, cx, value, address, element, &p, mask, !lanes, align);
     }
     if (scalar)
         loop_end(m->b);
