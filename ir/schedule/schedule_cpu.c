@@ -80,6 +80,8 @@ static void choose_vector_var(struct schedule *s, const struct isa *isa)
     const bool ordered = kernel_stores_in_order(k);
 
     s->vector_var = KEXPR_NONE;
+    if (k->rare) /* numbers one by one are the least code */
+        return true;
     /* The innermost variable comes first, so that of equals the innermost PARALLEL one wins. */
     for (uint32_t i = k->parallel_count; i-- > k->macro_tile_vars;) {
         if (k->vars[i].bounded)
