@@ -273,14 +273,15 @@ static void load_b(struct emitter *e, const struct context *cx, const struct byt
     const struct byte_products *p = &e->s->tile.blocks.bytes;
     const struct context of = context_of_copy(cx, vector);
     const struct build *m = &e->m;
-    const T type = type_lanes(p->wide ? type_i16 : type_i32, cx->lanes);
+    const bool widens = p->wide && e->k->exprs[p->words].type == KT_I8;
+    const T type = type_lanes(widens ? type_i16 : type_i32, cx->lanes);
     struct context first = context_of_copy(cx, 0); /* from whose first lane on words follow each other */
 
     first.lanes = 1;
-    const int64_t at = (int64_t)(vector * cx->lanes * (p->wide ? PAIRS : BYTES));
+    const int64_t at = (int64_t)(vector * cx->lanes * (widens ? PAIRS : BYTES));
     V words = p->whole ? emit_load_word(e, &first, p->words, at, type, of.mask) : expr_value_lanes(e, &of, p->words, cx->lanes);
 
-    if (p->wide) {
+    if (widens) {
         words = op_bitcast(m, words, type_lanes(type_i8, PAIRS * cx->lanes));
         words = as_lanes(m, f, op_sext(m, words, type_lanes(type_i16, PAIRS * cx->lanes)), 32);
     }
@@ -430,6 +431,8 @@ V byte_products_value(struct emitter *e, const struct context *cx, uint32_t copy
         V middle = splat(m, const_int(m, 32, BYTE_MIDDLE), cx->lanes); /* of B */
         value = op_sub(m, value, op_mul(m, row, middle));
     }
+    if (p->unscaled)
+        return value;
     value = op_sitofp(m, value, floats);
     if (zero) {
         V row = byte_sum_value(m, &f, corrections[copy / cx->tile->vectors]);

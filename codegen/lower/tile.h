@@ -56,7 +56,7 @@ bool byte_products_own_words(const struct emitter *e, const struct context *cx);
 V byte_products_add_own(struct emitter *e, const struct context *cx, V sum, V a, V b);
 /** Makes of the sum of B's columns in a slot what the accumulators of these columns start with. */
 void byte_products_start(struct emitter *e, const struct context *cx, V slot);
-/** Returns the value of a block's sum in that copy as float32, before it is scaled. */
+/** Returns the value of a block's sum in that copy, as float32 if it is to be scaled. */
 V byte_products_value(struct emitter *e, const struct context *cx, uint32_t copy, V sum, const V *corrections);
 /** Returns the factor of a block's sum in that copy, or NULL for none. */
 V byte_products_factor(struct emitter *e, const struct context *cx, uint32_t copy);

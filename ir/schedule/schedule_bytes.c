@@ -14,7 +14,7 @@ static int most_of(const struct byte_products *p)
     return (1 << p->bits) - 1;
 }
 
-/* Returns the bytes of a word along the last REDUCED variable.  Only as an operand A are there numbers of 16 bits. */
+/* Returns the numbers of a word along the last REDUCED variable.  Only operands of words of two have 16 bits. */
 static int64_t word_of(const struct kernel *k)
 {
     for (uint32_t i = 0; i < k->expr_count; i++)
@@ -23,20 +23,28 @@ static int64_t word_of(const struct kernel *k)
     return BYTE_WORD;
 }
 
+/* Returns whether sums stay numbers of 32 bits: both operands are numbers of 16. */
+static bool sums_numbers(const struct kernel *k)
+{
+    const struct kexpr *dot = find_dot(k);
+
+    return dot && dot->type == KT_I32;
+}
+
 bool tile_loads_words(const struct kernel *k, const struct kexpr *x, uint32_t var)
 {
     const uint32_t last = k->parallel_count + k->reduced_count - 1;
 
-    return x->op == K_LOAD && x->type == KT_I8 && !x->guard_count && k->reduced_count && k->vars[last].size == word_of(k) &&
-           !k->vars[last].bounded && kaffine_coefficient(x->index, last) == 1 &&
+    return x->op == K_LOAD && x->type == (sums_numbers(k) ? KT_I16 : KT_I8) && !x->guard_count && k->reduced_count &&
+           k->vars[last].size == word_of(k) && !k->vars[last].bounded && kaffine_coefficient(x->index, last) == 1 &&
            kaffine_coefficient(x->index, var) == k->vars[last].size && !kaffine_derives(k, x->index, var) &&
            !kaffine_derives(k, x->index, last);
 }
 
-/* Returns whether x casts what e is to float32, and finds e. */
+/* Returns what x casts to the type of sums, or NULL if it casts nothing. */
 static const struct kexpr *cast_from(const struct kernel *k, const struct kexpr *x)
 {
-    return x->op == K_CAST && x->type == KT_F32 ? &k->exprs[x->args[0]] : NULL;
+    return x->op == K_CAST && (x->type == KT_F32 || x->type == KT_I32) ? &k->exprs[x->args[0]] : NULL;
 }
 
 /* Splits a product into a factor that changes only from block to block of K and the rest.  Returns false if it is none. */
@@ -184,6 +192,7 @@ bool byte_products_find(const struct kernel *k, const struct kexpr *dot, uint32_
         *depth = max_u32(*depth, outside[i] == KEXPR_NONE ? 0 : expr_depth(k, outside[i]));
     if (iterations_of(k, *depth, k->reduced_count) > BYTE_SUM_STEPS)
         return false;
+    p.unscaled = sums_numbers(k);
     *out = p;
     return true;
 }

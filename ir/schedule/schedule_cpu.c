@@ -81,7 +81,7 @@ static void choose_vector_var(struct schedule *s, const struct isa *isa)
 
     s->vector_var = KEXPR_NONE;
     if (k->rare) /* numbers one by one are the least code */
-        return true;
+        return;
     /* The innermost variable comes first, so that of equals the innermost PARALLEL one wins. */
     for (uint32_t i = k->parallel_count; i-- > k->macro_tile_vars;) {
         if (k->vars[i].bounded)
@@ -293,6 +293,7 @@ static uint32_t choose_lanes(const struct schedule *s, const struct isa *isa, bo
     const struct kernel *k = s->kernel;
     size_t widest = 0, narrowest = 8;
     bool contiguous = !gathers; /* there are no lanes of indices, which are 32 bits wide */
+    bool numbers = true;        /* all are numbers of 16 bits */
 
     if (s->vector_var == KEXPR_NONE)
         return 1;
@@ -303,10 +304,11 @@ static uint32_t choose_lanes(const struct schedule *s, const struct isa *isa, bo
         widest = size > widest ? size : widest;
         narrowest = size < narrowest ? size : narrowest;
         contiguous = contiguous && k->exprs[i].op != K_INDEX;
+        numbers = numbers && k->exprs[i].type == KT_I16;
     }
     uint32_t lanes = isa->vector_bits / 32;
-    if (widest == 1 && contiguous)
-        lanes *= 4;
+    if ((widest == 1 || (widest == 2 && numbers)) && contiguous)
+        lanes *= 4 / (uint32_t)widest;
     else if (narrowest == 8 && widest == 8 && lanes > 2)
         lanes /= 2;
     if (s->row_buffers.count && vector_is(s, KVAR_PARALLEL) && lanes > s->row_buffers.lanes)

@@ -107,6 +107,17 @@ static void choose_loop_order(struct schedule *s, const bool *loads, bool sizes_
                       (double)panels <= s->facts->cache.l2_paired_share * (double)s->facts->cache.l2_bytes;
 }
 
+/* Returns whether vectors of B are words of bytes, which are multiplied as they are. */
+static bool multiplies_words(const struct schedule *s, const struct target *target)
+{
+    const enum byte_arithmetic by = target->isa.byte_products;
+    struct byte_products p;
+    uint32_t depth;
+
+    return byte_products_find(s->kernel, find_dot(s->kernel), s->vector_var, &p, &depth) && p.whole && !depth &&
+           (by == BYTES_MIXED || by == BYTES_SIGNED || (by != BYTES_NONE && p.wide));
+}
+
 /**
  * One contraction with vectors along a PARALLEL variable is computed in tiles: at several points of a second PARALLEL
  * variable at once, along which vectors of loaded values stay the same (the rows of a matrix, the columns of an image).
@@ -118,7 +129,7 @@ bool tile_find(struct schedule *s, const struct target *target)
     const uint32_t dot = find_contraction(k);
 
     if (k->rare || s->vector_var == KEXPR_NONE || k->vars[s->vector_var].kind != KVAR_PARALLEL || dot == KEXPR_NONE ||
-        k->exprs[dot].type != KT_F32 || s->row_buffers.count)
+        (k->exprs[dot].type != KT_F32 && !multiplies_words(s, target)) || s->row_buffers.count)
         return true;
     for (uint32_t i = 0; i < k->var_count; i++)
         if (k->vars[i].kind == KVAR_LOADED)
@@ -258,17 +269,6 @@ static bool is_strided(const struct schedule *s)
 }
 
 /* ---- MR x NR ---- */
-
-/* Returns whether vectors of B are words of bytes, which are multiplied as they are. */
-static bool multiplies_words(const struct schedule *s, const struct target *target)
-{
-    const enum byte_arithmetic by = target->isa.byte_products;
-    struct byte_products p;
-    uint32_t depth;
-
-    return byte_products_find(s->kernel, find_dot(s->kernel), s->vector_var, &p, &depth) && p.whole && !depth &&
-           (by == BYTES_MIXED || by == BYTES_SIGNED || p.wide);
-}
 
 static void choose_mr_nr(struct schedule *s, const struct target *target)
 {

@@ -9,17 +9,26 @@
  */
 #include "passes/cluster/winograd.h"
 
+#include "ir/graph/compact.h"
 #include "ir/graph/constant_pool.h"
 #include "ir/graph/conv.h"
 #include "ir/schedule/schedule.h"
-#include "passes/support.h"
+#include "passes/weights/byte_operands.h"
 
 /* ---- cost: nanoseconds of the busiest thread (struct winograd_prices) ---- */
+
+/* Returns how much of the memory and the vectors of floats inputs and weights take. */
+static double share_of(const struct winograd_shape *s)
+{
+    return s->numbers ? 0.5 : 1;
+}
 
 /* Returns the bytes of scratch that a macro-tile takes: transformed inputs and results of the matmuls. */
 static double scratch_bytes(const struct winograd_shape *s)
 {
-    return (double)(s->tile->points * s->macro_tile[0] * s->macro_tile[1] * (s->in_channels + s->out_channels)) * sizeof(float);
+    const double channels = share_of(s) * (double)s->in_channels + (double)s->out_channels;
+
+    return (double)(s->tile->points * s->macro_tile[0] * s->macro_tile[1]) * channels * sizeof(float);
 }
 
 /* Returns as many channels as fill whole vectors. */
@@ -34,8 +43,9 @@ static double transformed_cost(const struct winograd_shape *s, const struct targ
 {
     const struct winograd_prices *p = &target_facts(t)->multiplication.winograd;
     const int64_t *results = s->tile->results, *macro = s->macro_tile, tiles = macro[0] * macro[1];
-    const double in = filled(s->in_channels, t), out = filled(s->out_channels, t), points = (double)(s->tile->points * tiles);
-    const double weights = (double)(s->tile->points * s->in_channels) * out, kib = weights * sizeof(float) / 1024;
+    const double in = share_of(s) * filled(s->in_channels, t), out = filled(s->out_channels, t);
+    const double points = (double)(s->tile->points * tiles);
+    const double weights = share_of(s) * (double)(s->tile->points * s->in_channels) * out, kib = weights * sizeof(float) / 1024;
     const double read = (double)((results[0] * macro[0] + 2) * (results[1] * macro[1] + 2));
     const double macro_tiles = (double)ceil_div(s->batch * s->count[0] * s->count[1], target_stage_threads(t));
     const bool near = kib * 1024 + scratch_bytes(s) < target_facts(t)->cache.l2_reused_share * target_l2_bytes(t);
@@ -50,7 +60,7 @@ static double direct_cost(const struct winograd_shape *s, const struct target *t
 {
     const struct contraction_prices *direct = &target_facts(t)->multiplication.packed;
     const struct winograd_prices *p = &target_facts(t)->multiplication.winograd;
-    const double weights = 9 * (double)s->in_channels * filled(s->out_channels, t);
+    const double weights = share_of(s) * 9 * (double)s->in_channels * filled(s->out_channels, t);
     const double product = direct->product + direct->window / (double)s->in_channels + (s->planar ? 0 : p->interleaved);
     const double pixels = (double)(s->batch * s->out[0] * s->out[1]) / (double)target_stage_threads(t);
 
@@ -148,6 +158,8 @@ bool winograd_shape(const struct node *n, const struct target *t, uint32_t kind,
                                  .in_channels = filter[c.filter[AXIS_INPUT]],
                                  .out_channels = filter[c.filter[AXIS_OUTPUT]],
                                  .planar = c.image[AXIS_CHANNEL] != 3,
+                                 .numbers = n->transformed ? n->transformed->type.type == DTYPE_INT16
+                                                           : n->inputs[1].value->kind != VALUE_CONSTANT,
                                  .tile = winograd_tile(kind)};
     for (uint32_t d = 0; d < 2; d++) {
         if (c.strides[d] != 1 || c.dilations[d] != 1 || filter[c.filter[AXIS_HEIGHT + d]] != 3)
@@ -184,18 +196,22 @@ double winograd_reads(const struct node *n)
 
 /* ---- weights ---- */
 
-/* Reads weights [out][in][3][3] by strides. */
+/* Reads weights [out][in][3][3] by strides: floats, or bytes. */
 struct weights {
-    const float *data;
+    const struct constant *constant;
+    struct byte_weights bytes;
     int64_t strides[4];
 };
 
 static float weight_at(const struct weights *w, int64_t out, int64_t in, int64_t y, int64_t x)
 {
+    const int64_t at = out * w->strides[0] + in * w->strides[1] + y * w->strides[2] + x * w->strides[3];
     float v;
 
+    if (w->bytes.constant)
+        return (float)byte_weight_at(&w->bytes, at, out);
     /* Lent bytes may lie at any address. */
-    memcpy(&v, w->data + out * w->strides[0] + in * w->strides[1] + y * w->strides[2] + x * w->strides[3], sizeof v);
+    memcpy(&v, (const float *)w->constant->data + at, sizeof v);
     return v;
 }
 
@@ -203,7 +219,7 @@ enum { TRANSFORM_OPERATIONS = 4 }; /* for each transformed weight, or about so *
 
 /* Transforms all weights.  Returns false if some weight is too large, or not finite, or if rounding errors would be too large.
  */
-static bool transform_all(const struct weights *w, const struct winograd_shape *s, float *to)
+static bool transform_all(const struct weights *w, const struct winograd_shape *s, void *to)
 {
     const int64_t points = s->tile->points, plane = s->in_channels * s->out_channels;
     double g[9][WINOGRAD_LANES], u[WINOGRAD_POINTS_MAX][WINOGRAD_LANES], sums[WINOGRAD_POINTS_MAX][WINOGRAD_LANES];
@@ -229,9 +245,13 @@ static bool transform_all(const struct weights *w, const struct winograd_shape *
                     return false;
                 winograd_transform_weights(s->tile, g, u, count, false);
                 for (int64_t i = 0; i < points; i++) {
-                    float *row = to + i * plane + first * s->in_channels + in * s->panel + lane;
+                    const int64_t row = i * plane + first * s->in_channels;
                     for (int64_t l = 0; l < count; l++)
-                        row[l] = (float)u[i][l];
+                        if (s->numbers)
+                            ((int16_t *)to)[row + (in / 2 * s->panel + lane + l) * 2 + in % 2] =
+                                (int16_t)(u[i][l] * WINOGRAD_NUMBERS_SCALE);
+                        else
+                            ((float *)to)[row + in * s->panel + lane + l] = (float)u[i][l];
                     for (int64_t l = 0; l < count; l++)
                         sums[i][l] += fabs(u[i][l]);
                 }
@@ -251,9 +271,11 @@ static struct weights weights_of(const struct node *n)
     const struct value *v = n->inputs[1].value;
     static const uint8_t order[] = {AXIS_OUTPUT, AXIS_INPUT, AXIS_HEIGHT, AXIS_WIDTH};
     const struct conv_view c = conv_view(n);
-    struct weights w = {.data = v->constant->data};
+    struct weights w = {.constant = v->constant};
     int64_t strides[RANK_MAX];
 
+    if (v->producer && byte_weights_find(v->producer, c.filter[AXIS_OUTPUT], &w.bytes))
+        w.constant = w.bytes.constant;
     type_strides(&v->type, strides);
     for (int i = 0; i < 4; i++)
         w.strides[i] = strides[c.filter[order[i]]];
@@ -275,14 +297,16 @@ static bool set_transformed(struct graph *g, struct node *n, const struct tensor
  * false after an error in g->error. */
 static bool attach(struct graph *g, struct node *n, const struct winograd_shape *s, struct constant_pool *pool, bool *done)
 {
-    const struct tensor_type type = {.type = WNNOperandDataType_Float32,
+    const struct tensor_type type = {.type = s->numbers ? DTYPE_INT16 : WNNOperandDataType_Float32,
                                      .rank = 4,
                                      .dims = {(uint32_t)s->tile->points, (uint32_t)(s->out_channels / s->panel),
                                               (uint32_t)s->in_channels, (uint32_t)s->panel}};
     const struct weights w = weights_of(n);
-    struct constant_recipe recipe = constant_recipe_begin(CONSTANT_TRANSFORMED, n->inputs[1].value->constant);
+    struct constant_recipe recipe = constant_recipe_begin(CONSTANT_TRANSFORMED, w.constant);
 
     *done = false;
+    constant_recipe_add(&recipe, s->numbers ? w.bytes.zero->constant->id : 0);
+    constant_recipe_add(&recipe, s->numbers ? w.bytes.numbers->type.type : type.type);
     for (int i = 0; i < 4; i++) {
         constant_recipe_add(&recipe, type.dims[i]);
         constant_recipe_add(&recipe, (uint64_t)w.strides[i]);
@@ -296,7 +320,7 @@ static bool attach(struct graph *g, struct node *n, const struct winograd_shape 
     c = constant_create(NULL, (size_t)type_bytes(&type));
     if (!c)
         return error_out_of_memory(&g->error);
-    if (!transform_all(&w, s, (float *)(uintptr_t)c->data)) {
+    if (!transform_all(&w, s, (void *)(uintptr_t)c->data)) {
         constant_release(c);
         return true;
     }
@@ -308,18 +332,18 @@ static bool attach(struct graph *g, struct node *n, const struct winograd_shape 
 static bool transform_node(struct graph *g, struct node *n, const struct target *t, bool always, bool *changed)
 {
     const struct winograd_facts *facts = &target_facts(t)->winograd;
-    atomic_uchar *refused = &n->inputs[1].value->constant->refused_tiles;
+    struct constant *floats = n->inputs[1].value->constant;
     struct winograd_shape shapes[WINOGRAD_TILES];
     double costs[WINOGRAD_TILES];
     uint32_t count = 0;
     bool done = false;
 
-    for (uint32_t kind = 0; kind < facts->kinds; kind++) {
+    for (uint32_t kind = 0; kind < (floats ? facts->kinds : 1); kind++) {
         struct winograd_shape s;
         uint32_t at = count;
         bool faster;
 
-        if (atomic_load_explicit(refused, memory_order_relaxed) >> kind & 1)
+        if (floats && atomic_load_explicit(&floats->refused_tiles, memory_order_relaxed) >> kind & 1)
             continue;
         if (!winograd_shape(n, t, kind, &s))
             continue;
@@ -340,10 +364,31 @@ static bool transform_node(struct graph *g, struct node *n, const struct target 
         if (!attach(g, n, &shapes[i], t->pool, &done))
             return false;
         if (!done) /* nor do they at another size */
-            atomic_fetch_or_explicit(refused, (unsigned char)(1 << (shapes[i].tile - winograd_tile(0))), memory_order_relaxed);
+            atomic_fetch_or_explicit(&floats->refused_tiles, (unsigned char)(1 << (shapes[i].tile - winograd_tile(0))),
+                                     memory_order_relaxed);
     }
     *changed |= done;
-    return true;
+    return floats || !done || separate_byte_operand(g, n);
+}
+
+/* Transformed inputs of bytes are at most 4 * 255, weights 9 * 128, and results four times the sum: none overflows. */
+_Static_assert(WINOGRAD_NUMBERS_SCALE *UINT8_MAX * -INT8_MIN <= INT32_MAX / BYTE_SUM_STEPS,
+               "integers of 32 bits hold all sums");
+
+/* Returns whether a convolution's weights may be transformed: floats, or bytes where numbers of 16 bits are multiplied anyway.
+ */
+static bool is_candidate(const struct node *n, const struct target *t)
+{
+    const struct value *weights = n->inputs[n->input_count > 1].value;
+    bool transposed;
+
+    if (n->cluster || n->transformed || n->op != OP_CONV2D)
+        return false;
+    if (weights->kind == VALUE_CONSTANT)
+        return weights->constant != NULL;
+    return t->isa.byte_products == BYTES_MIXED_PAIRS && node_multiplies_bytes(n, t) &&
+           compact_constant(weights->producer->inputs[0].value, &transposed) &&
+           weights->type.dims[conv_view(n).filter[AXIS_INPUT]] % BYTE_WORD == 0;
 }
 
 bool pass_winograd(struct graph *g, const struct pass_options *o)
@@ -354,8 +399,9 @@ bool pass_winograd(struct graph *g, const struct pass_options *o)
     if (!o->target || flags & DEBUG_PREFER_LIBRARY)
         return false;
     graph_for_each (g, n)
-        if (!n->cluster && !n->transformed && n->op == OP_CONV2D && n->inputs[1].value->kind == VALUE_CONSTANT &&
-            n->inputs[1].value->constant && !transform_node(g, n, o->target, flags & DEBUG_PREFER_WINOGRAD, &changed))
+        n->results[0]->scratch = NULL; /* that of separate_byte_operand */
+    graph_for_each_safe (g, n)
+        if (is_candidate(n, o->target) && !transform_node(g, n, o->target, flags & DEBUG_PREFER_WINOGRAD, &changed))
             return changed;
     return changed;
 }

@@ -20,7 +20,8 @@
 struct winograd_shape {
     int64_t batch, in[2], out[2], padding[2]; /* height and width; padding before */
     int64_t in_channels, out_channels;
-    bool planar; /* channels are not contiguous: the image is in nchw */
+    bool planar;  /* channels are not contiguous: the image is in nchw */
+    bool numbers; /* inputs are bytes less their zero point, and transforms exact, in integers of 16 and 32 bits */
     const struct winograd_tile *tile;
     int64_t block;         /* input channels that are transformed at a time */
     int64_t panel;         /* contiguous output channels in the transformed weights [points][out / panel][in][panel] */
@@ -30,6 +31,9 @@ struct winograd_shape {
     int64_t mr;            /* rows of the register tiles of the matmuls, whose rows are tiles of the image */
     int64_t rows;          /* M of the matmuls: the macro-tile's tiles, rounded up to a multiple of mr */
 };
+
+/** Transformed weights of bytes are so many times those of the method, which makes them whole numbers. */
+enum { WINOGRAD_NUMBERS_SCALE = 4 };
 
 /** Returns whether n is a convolution that can be computed with such tiles, for any values of the weights; if so, it fills
  * *s. */

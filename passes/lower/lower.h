@@ -87,6 +87,13 @@ struct kernel *lower_stages(const struct target *target, const struct node_table
 
 /* ---- lower_winograd.c ---- */
 
+/** What the kernel of a convolution with transformed weights reads: of bytes numbers of 16 bits, and the scales, or NULL. */
+struct winograd_operands {
+    const struct value *x, *x_scale, *w_scale;
+};
+/** Finds it.  Returns false if the nodes that scale bytes are not all in the table: then floats are multiplied. */
+bool winograd_find_operands(const struct node_table *t, const struct node *n, struct winograd_operands *o);
+
 /**
  * Makes the kernel of stages, which is not finished, of nodes among which n is a convolution with transformed weights
  * (passes/cluster/winograd.h).  The caller owns it.  Returns NULL if these nodes make none, or if memory runs out.

@@ -9,13 +9,16 @@
  *   output     y = A^T M A, the outputs of every tile, and on them all that follows
  *   direct     instead of the last three where inputs are too large or not finite: the sums of the definition
  *
+ * Those of bytes are integers, without the sum of squares, predicate and direct.
+ *
  * Outputs of a cluster are evaluated at each element of a tile, where the convolution's element is known.
  */
 #include "ir/graph/conv.h"
+#include "ir/schedule/contraction.h"
 #include "passes/lower/stages.h"
 #include "passes/cluster/winograd.h"
 
-enum { LOCAL_PREDICATE, LOCAL_SQUARES, LOCAL_INPUT, LOCAL_MATMUL };
+enum { LOCAL_INPUT, LOCAL_MATMUL, LOCAL_PREDICATE, LOCAL_SQUARES };
 enum {
     OUTPUTS_MAX = 4,
     EXPRESSIONS_MAX = 120, /* of the outputs: for each result of a tile */
@@ -27,6 +30,7 @@ enum {
 struct builder {
     const struct node *n;
     struct winograd_shape s;
+    struct winograd_operands operands;
     const uint32_t *image;  /* axes */
     int64_t v_step, m_step; /* from matrix to matrix */
     struct stages stages;
@@ -60,7 +64,7 @@ static uint32_t input_at(struct part *st, struct kaffine y, struct kaffine x, st
     const struct map m = image_map(b, st->batch, y, x, channel);
     const struct kguard guards[2] = {{y, b->s.in[0]}, {x, b->s.in[1]}};
 
-    return lower_guarded(&st->stage.l, b->n->inputs[0].value, &m, 2, guards, (union scalar){.u64 = 0});
+    return lower_guarded(&st->stage.l, b->operands.x, &m, 2, guards, (union scalar){.u64 = 0});
 }
 
 /* Returns the lesser of an index and the last of `size`, as data: code is the same for sizes that divide evenly and others. */
@@ -138,8 +142,9 @@ static bool make_input(struct part *st)
         if (d[i] == KEXPR_NONE)
             return false;
     }
-    kernel_store(k, stage_local(&st->stage, LOCAL_SQUARES, true), kaffine_add(k, kaffine_scale(k, tile, b->s.block), lane),
-                 kernel_reduce(k, KR_MAX, squares(k, d, points)), 0, NULL);
+    if (!b->s.numbers)
+        kernel_store(k, stage_local(&st->stage, LOCAL_SQUARES, true), kaffine_add(k, kaffine_scale(k, tile, b->s.block), lane),
+                     kernel_reduce(k, KR_MAX, squares(k, d, points)), 0, NULL);
     tensor = stage_local(&st->stage, LOCAL_INPUT, true);
     for (int64_t i = 0; i < wide; i++)
         multiply(k, &side[0]->input, d + i, wide);
@@ -173,29 +178,54 @@ static bool make_matmul(struct part *st)
     struct kaffine panel = stage_var(&st->stage, KVAR_PARALLEL, b->s.out_channels / b->s.panel);
     struct kaffine tile = stage_var(&st->stage, KVAR_PARALLEL, b->s.rows),
                    lane = stage_var(&st->stage, KVAR_PARALLEL, b->s.panel);
-    struct kaffine in = stage_var(&st->stage, KVAR_REDUCED, b->s.in_channels);
+    const int64_t word = b->s.numbers ? BYTE_WIDE_WORD : 1;
+    const enum ktype type = b->s.numbers ? KT_I32 : KT_F32;
+    struct kaffine words = stage_var(&st->stage, KVAR_REDUCED, b->s.in_channels / word),
+                   number = word > 1 ? stage_var(&st->stage, KVAR_REDUCED, word) : kaffine_const(0);
+    struct kaffine in = kaffine_add_scaled(k, number, words, word);
     struct kaffine v = kaffine_add_scaled(k, kaffine_add_scaled(k, in, tile, b->s.in_channels), point, b->v_step);
     struct kaffine w = kaffine_add_scaled(k, panel, point, b->s.out_channels / b->s.panel);
     struct kaffine m = kaffine_add_scaled(k, kaffine_add_scaled(k, lane, tile, b->s.out_channels), panel, b->s.panel);
     uint32_t v_tensor = stage_local(&st->stage, LOCAL_INPUT, false), u_tensor = lower_tensor(&st->stage.l, u, false);
 
-    w = kaffine_add_scaled(k, lane, kaffine_add_scaled(k, in, w, b->s.in_channels), b->s.panel);
+    w = kaffine_add_scaled(k, lane, kaffine_add_scaled(k, words, w, b->s.in_channels / word), b->s.panel);
+    w = kaffine_add_scaled(k, number, w, word);
+    const uint32_t from = kernel_cast(k, type, kernel_load(k, v_tensor, v, 0, NULL, zero)),
+                   by = kernel_cast(k, type, kernel_load(k, u_tensor, w, 0, NULL, zero));
     kernel_store(k, stage_local(&st->stage, LOCAL_MATMUL, true), kaffine_add_scaled(k, m, point, b->m_step),
-                 kernel_dot(k, kernel_load(k, v_tensor, v, 0, NULL, zero), kernel_load(k, u_tensor, w, 0, NULL, zero)), 0,
-                 NULL);
+                 kernel_dot(k, from, by), 0, NULL);
     return true;
+}
+
+/* Returns the value of a scale for a channel of the weights, or the only one. */
+static uint32_t scale_at(struct part *st, const struct value *scale, struct kaffine channel)
+{
+    struct map m = {.rank = scale->type.rank};
+
+    for (uint32_t i = 0; i < m.rank; i++)
+        m.forms[i] = scale->type.dims[i] > 1 ? channel : kaffine_const(0);
+    return lower_value(&st->stage.l, scale, &m);
 }
 
 /* Says what the element of the convolution's result at m is, from its tile's element: with bias. */
 static bool know_element(struct part *st, const struct map *m, uint32_t e)
 {
-    const struct node *n = st->b->n;
+    const struct builder *b = st->b;
+    const struct node *n = b->n;
+    struct kernel *k = st->stage.l.k;
     struct map channel = map_like(m, 1);
 
-    if (n->inputs[2].value) {
-        channel.forms[0] = m->forms[st->b->image[AXIS_CHANNEL]];
-        e = kernel_op2(st->stage.l.k, K_ADD, e, lower_value(&st->stage.l, n->inputs[2].value, &channel));
+    channel.forms[0] = m->forms[b->image[AXIS_CHANNEL]];
+    if (b->s.numbers) {
+        const struct winograd_operands *o = &b->operands;
+        uint32_t scale = scale_at(st, o->w_scale, channel.forms[0]);
+        if (o->x_scale)
+            scale = kernel_op2(k, K_MUL, scale_at(st, o->x_scale, channel.forms[0]), scale);
+        e = kernel_op2(k, K_MUL, kernel_cast(k, KT_F32, e), kernel_f32(k, 1.0f / WINOGRAD_NUMBERS_SCALE));
+        e = kernel_op2(k, K_MUL, e, scale);
     }
+    if (n->inputs[2].value)
+        e = kernel_op2(k, K_ADD, e, lower_value(&st->stage.l, n->inputs[2].value, &channel));
     lower_know(&st->stage.l, n->results[0], m, e);
     return !st->stage.l.unfusable && !st->stage.l.k->error.status;
 }
@@ -278,13 +308,35 @@ static bool add_stage(struct builder *b, bool (*make)(struct part *st), const ch
 
 /* ---- the kernel ---- */
 
+bool winograd_find_operands(const struct node_table *t, const struct node *n, struct winograd_operands *o)
+{
+    const struct node *of_x = n->inputs[0].value->producer, *of_w = n->inputs[1].value->producer;
+
+    *o = (struct winograd_operands){.x = n->inputs[0].value};
+    if (n->transformed->type.type != DTYPE_INT16)
+        return true;
+    if (of_x && of_x->op == OP_MUL && node_table_position(t, of_x) != UINT32_MAX) {
+        o->x_scale = of_x->inputs[1].value;
+        of_x = of_x->inputs[0].value->producer;
+    }
+    if (!of_x || node_table_position(t, of_x) == UINT32_MAX || of_x->inputs[0].value->type.type != DTYPE_INT16 || !of_w ||
+        node_table_position(t, of_w) == UINT32_MAX || of_w->op != OP_DEQUANTIZE_LINEAR ||
+        (o->x_scale && type_elements(&o->x_scale->type) != 1))
+        return false;
+    o->x = of_x->inputs[0].value;
+    o->w_scale = of_w->inputs[1].value;
+    return true;
+}
+
 struct kernel *lower_winograd(const struct target *target, const struct node_table *t, const struct node *n,
                               uint32_t output_count, struct value *const *outputs)
 {
     struct builder b = {.n = n};
 
-    if (!target || output_count > OUTPUTS_MAX || !winograd_shape_of(n, target, &b.s))
+    if (!target || output_count > OUTPUTS_MAX || !winograd_shape_of(n, target, &b.s) ||
+        !winograd_find_operands(t, n, &b.operands))
         return NULL;
+    const bool numbers = b.s.numbers;
     b.image = conv_view(n).image;
     b.v_step = b.s.rows * b.s.in_channels + GAP;
     b.m_step = b.s.rows * b.s.out_channels + GAP;
@@ -300,13 +352,13 @@ struct kernel *lower_winograd(const struct target *target, const struct node_tab
     if (!stages_begin(&b.stages, "winograd_conv2d"))
         return NULL;
     /* The locals are in the order of the enumeration. */
+    kernel_local(b.stages.kernel, numbers ? DTYPE_INT16 : WNNOperandDataType_Float32, b.s.tile->points * b.v_step);
+    kernel_local(b.stages.kernel, numbers ? WNNOperandDataType_Int32 : WNNOperandDataType_Float32, b.s.tile->points * b.m_step);
     stages_local(&b.stages, 1);
     stages_local(&b.stages, b.s.macro_tile[0] * b.s.macro_tile[1] * b.s.block);
-    stages_local(&b.stages, b.s.tile->points * b.v_step);
-    stages_local(&b.stages, b.s.tile->points * b.m_step);
     return stages_end(&b.stages, add_stage(&b, make_input, "input", KSTAGE_ALWAYS) &&
-                                     add_stage(&b, make_predicate, "predicate", KSTAGE_ALWAYS) &&
-                                     add_stage(&b, make_matmul, "matmul", KSTAGE_BELOW) &&
-                                     add_stage(&b, make_output, "output", KSTAGE_BELOW) &&
-                                     add_stage(&b, make_direct, "direct", KSTAGE_NOT_BELOW));
+                                     (numbers || add_stage(&b, make_predicate, "predicate", KSTAGE_ALWAYS)) &&
+                                     add_stage(&b, make_matmul, "matmul", numbers ? KSTAGE_ALWAYS : KSTAGE_BELOW) &&
+                                     add_stage(&b, make_output, "output", numbers ? KSTAGE_ALWAYS : KSTAGE_BELOW) &&
+                                     (numbers || add_stage(&b, make_direct, "direct", KSTAGE_NOT_BELOW)));
 }

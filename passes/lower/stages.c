@@ -110,9 +110,10 @@ bool stage_end(struct stage *st, bool good, const char *name, enum kstage_when w
 static const struct node *find_transformed(const struct node_table *t)
 {
     const struct node *found = NULL;
+    struct winograd_operands o;
 
     for (uint32_t i = 0; i < t->count; i++) {
-        if (!t->nodes[i]->transformed)
+        if (!t->nodes[i]->transformed || !winograd_find_operands(t, t->nodes[i], &o))
             continue;
         if (found)
             return NULL;

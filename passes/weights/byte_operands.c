@@ -35,20 +35,6 @@ static struct node *dequantization_of_bytes(const struct value *v)
                : NULL;
 }
 
-static int byte_at(const struct value *v, const void *data, int64_t at)
-{
-    return v->type.type == WNNOperandDataType_Int8 ? ((const int8_t *)data)[at] : ((const uint8_t *)data)[at];
-}
-
-/* The weights of a contraction before they are dequantized: element i of output channel n along dimension d is at
- * sum of strides. */
-struct byte_weights {
-    const struct value *numbers, *zero;
-    const struct constant *constant;
-    int64_t strides[RANK_MAX];
-    bool zero_each; /* there is a zero point for each output channel */
-};
-
 /* Returns whether small is one number, or one for each of v's elements along that dimension. */
 static bool is_along(const struct value *small, const struct value *v, uint32_t dimension)
 {
@@ -59,7 +45,7 @@ static bool is_along(const struct value *small, const struct value *v, uint32_t 
     return type_elements(&small->type) == small->type.dims[dimension];
 }
 
-static bool find_weights(const struct node *unpacking, uint32_t results, struct byte_weights *w)
+bool byte_weights_find(const struct node *unpacking, uint32_t results, struct byte_weights *w)
 {
     const struct value *v = unpacking->results[0], *scale = unpacking->inputs[1].value;
     bool transposed;
@@ -81,19 +67,13 @@ static bool find_weights(const struct node *unpacking, uint32_t results, struct 
     return true;
 }
 
-static int zero_of(const struct byte_weights *w, int64_t channel)
-{
-    return byte_at(w->zero, w->zero->constant->data, w->zero_each ? channel : 0);
-}
-
 /* Returns whether weights less their zero points are signed bytes. */
 static bool fits_bytes(const struct byte_weights *w, int64_t channels, uint32_t results)
 {
     const int64_t stride = w->strides[results];
-    const uint8_t *data = w->constant->data;
 
     for (int64_t at = 0; at < (int64_t)w->constant->bytes; at++) {
-        const int x = byte_at(w->numbers, data, at) - zero_of(w, at / stride % channels);
+        const int x = byte_weight_at(w, at, at / stride % channels);
         if (x < INT8_MIN || x > INT8_MAX)
             return false;
     }
@@ -106,7 +86,7 @@ static bool is_symmetric(const struct byte_weights *w)
     if (w->numbers->type.type != WNNOperandDataType_Int8)
         return false;
     for (int64_t i = 0; i < type_elements(&w->zero->type); i++)
-        if (zero_of(w, i))
+        if (byte_zero_of(w, i))
             return false;
     return true;
 }
@@ -194,8 +174,8 @@ bool node_multiplies_bytes(const struct node *n, const struct target *t)
     }
     if (steps + BYTE_WORD > BYTE_SUM_STEPS)
         return false;
-    return find_weights(b, results, &w) ? is_symmetric(&w) || fits_bytes(&w, type->dims[results], results)
-                                        : is_late(n, b, results, t);
+    return byte_weights_find(b, results, &w) ? is_symmetric(&w) || fits_bytes(&w, type->dims[results], results)
+                                             : is_late(n, b, results, t);
 }
 
 /* ---- A ---- */
@@ -221,8 +201,7 @@ static struct value *make_a(struct graph *g, struct node *n, struct value *bytes
     v = shared ? its->scratch : NULL;
     if (!v) {
         v = make_cast(g, n, n, bytes, type);
-        z = zero->kind != VALUE_CONSTANT ? make_cast(g, n, n, zero, type)
-                                         : make_number(g, v, byte_at(zero, zero->constant->data, 0));
+        z = zero->kind != VALUE_CONSTANT ? make_cast(g, n, n, zero, type) : make_number(g, v, byte_at(zero, 0));
         v = make_binary(g, n, OP_SUB, v, z);
         its->scratch = shared ? v : NULL;
     }
@@ -249,8 +228,20 @@ static struct value *pad_image(struct graph *g, struct node *n, const struct nod
     const union op_args args = {.pad = {4, before, 4, after}};
     WNNPadOptions o = WNN_PAD_OPTIONS_INIT;
 
-    o.value = wnnNumber(byte_at(zero, zero->constant->data, 0));
+    o.value = wnnNumber(byte_at(zero, 0));
     return make_node(g, n, OP_PAD, n, 1, &bytes, &o, &args);
+}
+
+bool separate_byte_operand(struct graph *g, struct node *n)
+{
+    struct value *floats = n->inputs[0].value;
+    struct value *v = make_a(g, n, floats->producer->inputs[0].value, floats->producer, BYTE_WIDE_WORD);
+
+    if (!v)
+        return false;
+    node_set_input(n, 0, v);
+    value_drop_unread(floats);
+    return true;
 }
 
 /* ---- B ---- */
@@ -288,9 +279,8 @@ static void write_words(const struct byte_weights *w, const struct tensor_type *
             for (int64_t k = 0; k < last; k += word)
                 for (int64_t i = first; i < first + panel; i++) {
                     const int64_t column = from + i * w->strides[o->results];
-                    const int zero = zero_of(w, i);
                     for (int64_t j = k; j < k + word; j++)
-                        *to++ = j < last ? (int8_t)(byte_at(w->numbers, w->constant->data, column + j * stride) - zero) : 0;
+                        *to++ = j < last ? (int8_t)byte_weight_at(w, column + j * stride, i) : 0;
                 }
         }
 }
@@ -355,7 +345,7 @@ static struct value *make_b(struct graph *g, struct node *n, const struct node *
     struct value *v, *s;
 
     panel = is_depthwise(n) ? t.dims[o->results] : panel;
-    const bool constant = find_weights(unpacking, o->results, &w);
+    const bool constant = byte_weights_find(unpacking, o->results, &w);
     type.rank = packed_dims(&t, o, panel, word, type.dims);
     v = constant ? graph_add_constant(g, &type, pack_words(&w, &t, o, panel, word, (size_t)type_bytes(&type), pool))
                  : pack_late(g, n, unpacking->inputs[0].value, o, panel, word);

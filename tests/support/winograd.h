@@ -11,14 +11,17 @@
 
 static const struct debug_options prefer_winograd = {.flags = DEBUG_PREFER_WINOGRAD};
 
-/** Returns the graph of a body, whose constants are random. */
+/** Returns the graph of a body, whose constants are random: floats, and weights of 8 bits. */
 static inline struct graph *parse_random(const char *body)
 {
     struct graph *g = parse_body(body);
 
     for (const struct value *v = g->first_constant; v; v = v->next_constant)
         for (int64_t i = 0; i < type_elements(&v->type); i++)
-            ((float *)(uintptr_t)v->constant->data)[i] = (float)random_in_range(-1, 1);
+            if (v->type.type == WNNOperandDataType_Float32)
+                ((float *)(uintptr_t)v->constant->data)[i] = (float)random_in_range(-1, 1);
+            else if (type_elements(&v->type) > 32) /* no zero points */
+                ((uint8_t *)(uintptr_t)v->constant->data)[i] = (uint8_t)random_bits();
     return g;
 }
 
@@ -70,8 +73,27 @@ static const char *const winograd_bodies[] = {
 };
 enum { WINOGRAD_BODIES = sizeof winograd_bodies / sizeof *winograd_bodies };
 
+/** Convolutions of bytes: numbers of 16 bits are transformed, with padding of zero points, and scales of channels. */
+#define BYTES " z: u8[1, 1, 1, 1] @scalar(200); o: i8[1, 1, 1, 1] @scalar(0); s: f32[1, 1, 1, 1] @scalar(1);"
+static const char *const winograd_byte_bodies[] = {
+    "inputs { x: u8[2, 9, 14, 16]; } consts {" BYTES " w: i8[32, 3, 3, 16] @scalar(1); t: f32[32, 1, 1, 1] @scalar(1);"
+    "p: i8[32, 1, 1, 1] @scalar(0); } nodes { a = dequantizeLinear(x, s, z); d = dequantizeLinear(w, t, p);"
+    "y = conv2d(a, d, padding=[1, 1, 1, 1], filterLayout=\"ohwi\"" NHWC "); } outputs { y; }",
+    "inputs { x: u8[1, 5, 40, 40]; } consts {" BYTES " w: i8[7, 3, 3, 40] @scalar(1); b: f32[7] @scalar(1); }"
+    "nodes { a = dequantizeLinear(x, s, z); d = dequantizeLinear(w, s, o);"
+    "c = conv2d(a, d, bias=b, padding=[0, 2, 3, 0], filterLayout=\"ohwi\"" NHWC "); y = relu(c); } outputs { y; }",
+};
+
 /** A machine for tests that generate no code. */
 static const struct target plain_target = {.isa.vector_bits = 256, .thread_count = 2, .cache_bytes = 1 << 20};
+
+/** Checks those of bytes on a machine that multiplies them by pairs. */
+static inline void winograd_check_bytes(struct target t, kernel_runner run)
+{
+    t.compact.unpacks = true;
+    for (size_t i = 0; i < sizeof winograd_byte_bodies / sizeof *winograd_byte_bodies; i++)
+        winograd_check(winograd_byte_bodies[i], &t, false, t.isa.byte_products == BYTES_MIXED_PAIRS, run);
+}
 
 /** Convolutions of that many channels that larger tiles are accurate enough: two for tiles of 2x4 results, two for 4x4. */
 static const char *const winograd_wide_bodies[] = {

@@ -155,6 +155,31 @@ TEST(products_of_nibbles_are_exact)
         }
 }
 
+/* Numbers of 16 bits whose sums stay integers, as large as Winograd's transforms make those of bytes. */
+TEST(products_of_transformed_numbers_are_exact)
+{
+    enum { INPUTS, WEIGHTS, TO, COUNT };
+    for (int turn = 0; turn < 3; turn++) {
+        struct kernel *k = kernel_of("kernel numbers { parallel i < $m, p < 3, j < $panel reduced w < $w, r < 2"
+                                     "  tensor a: i16[2*$w*$m], b: i16[6*$w*$panel], y: i32[] written"
+                                     "  store y[3*$panel*i + $panel*p + j] = reduce.dot(i32(a[2*($w*i + w) + r]), "
+                                     "i32(b[2*($panel*($w*p + w) + j) + r])) }",
+                                     "m=%d panel=%d w=%d", turn ? 19 : 1, turn < 2 ? 16 : 40, turn < 2 ? 454 : 8);
+        void *tensors[COUNT];
+
+        for (int t = 0; t < COUNT; t++) {
+            const int most = t == INPUTS ? 4 * UINT8_MAX : -9 * INT8_MIN;
+            tensors[t] = buffer_create((size_t)k->tensors[t].elements * dtype_size(k->tensors[t].type));
+            for (int64_t i = 0; t < TO && i < k->tensors[t].elements; i++)
+                ((int16_t *)tensors[t])[i] = (int16_t)(turn ? (int)random_in_range(-most, most) : most);
+        }
+        assert_true(multiplies_bytes(k, true));
+        check_kernel(k, tensors, exact);
+        for (int t = 0; t < COUNT; t++)
+            buffer_free(tensors[t]);
+    }
+}
+
 /* Windows over an image of bytes, in whose padding they are the zero point, or of int16, less it; by words or depthwise. */
 static void windows(const char *sizes, bool depthwise, const char *type, int zero, enum fill of_a, enum fill of_b)
 {

@@ -19,6 +19,7 @@ TEST(results_are_within_bounds)
             for (int nasty = 0; nasty < 2; nasty++)
                 winograd_check(winograd_bodies[i], &t, nasty, true, stages_run_both);
         winograd_check_wide(t, stages_run_both);
+        winograd_check_bytes(t, stages_run_both);
         codegen_free(stages_codegen);
         arena_free(&a);
     }

@@ -10,6 +10,9 @@ TEST(results_are_within_bounds)
     for (int i = 0; i < WINOGRAD_BODIES; i++)
         for (int nasty = 0; nasty < 2; nasty++)
             winograd_check(winograd_bodies[i], &plain_target, nasty, true, kernel_interpret);
+    struct target t = plain_target;
+    t.isa.byte_products = BYTES_MIXED_PAIRS;
+    winograd_check_bytes(t, kernel_interpret);
 }
 
 TEST(larger_tiles_are_within_bounds)
