@@ -431,7 +431,7 @@ V byte_products_value(struct emitter *e, const struct context *cx, uint32_t copy
         V middle = splat(m, const_int(m, 32, BYTE_MIDDLE), cx->lanes); /* of B */
         value = op_sub(m, value, op_mul(m, row, middle));
     }
-    if (p->unscaled)
+    if (e->k->exprs[p->words].type == KT_I16)
         return value;
     value = op_sitofp(m, value, floats);
     if (zero) {

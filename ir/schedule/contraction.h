@@ -46,8 +46,8 @@ struct byte_products {
     uint32_t a_zero; /* A's zero point: the K_LOAD of a single byte; KEXPR_NONE: it is the next member */
     int32_t a_number;
     bool a_signed;               /* A's bytes are signed */
-    bool wide;                   /* A has numbers of 16 bits, bytes less their zero point, and words have two bytes, */
-    bool unscaled;               /* or two such numbers, and sums stay integers */
+    bool wide;                   /* A has numbers of 16 bits, bytes less their zero point, and words have two bytes, or two
+                                    such numbers, and sums stay integers */
     bool own;                    /* every column has its own A (a depthwise convolution): there are no words */
     uint32_t words;              /* the K_LOAD of B's words, or of its bytes */
     uint32_t a_factor, b_factor; /* KEXPR_NONE: 1 */

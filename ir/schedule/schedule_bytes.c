@@ -23,19 +23,12 @@ static int64_t word_of(const struct kernel *k)
     return BYTE_WORD;
 }
 
-/* Returns whether sums stay numbers of 32 bits: both operands are numbers of 16. */
-static bool sums_numbers(const struct kernel *k)
-{
-    const struct kexpr *dot = find_dot(k);
-
-    return dot && dot->type == KT_I32;
-}
-
 bool tile_loads_words(const struct kernel *k, const struct kexpr *x, uint32_t var)
 {
     const uint32_t last = k->parallel_count + k->reduced_count - 1;
+    const struct kexpr *dot = find_dot(k);
 
-    return x->op == K_LOAD && x->type == (sums_numbers(k) ? KT_I16 : KT_I8) && !x->guard_count && k->reduced_count &&
+    return x->op == K_LOAD && x->type == (dot && dot->type == KT_I32 ? KT_I16 : KT_I8) && !x->guard_count && k->reduced_count &&
            k->vars[last].size == word_of(k) && !k->vars[last].bounded && kaffine_coefficient(x->index, last) == 1 &&
            kaffine_coefficient(x->index, var) == k->vars[last].size && !kaffine_derives(k, x->index, var) &&
            !kaffine_derives(k, x->index, last);
@@ -192,7 +185,6 @@ bool byte_products_find(const struct kernel *k, const struct kexpr *dot, uint32_
         *depth = max_u32(*depth, outside[i] == KEXPR_NONE ? 0 : expr_depth(k, outside[i]));
     if (iterations_of(k, *depth, k->reduced_count) > BYTE_SUM_STEPS)
         return false;
-    p.unscaled = sums_numbers(k);
     *out = p;
     return true;
 }

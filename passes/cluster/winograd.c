@@ -17,16 +17,10 @@
 
 /* ---- cost: nanoseconds of the busiest thread (struct winograd_prices) ---- */
 
-/* Returns how much of the memory and the vectors of floats inputs and weights take. */
-static double share_of(const struct winograd_shape *s)
-{
-    return s->numbers ? 0.5 : 1;
-}
-
 /* Returns the bytes of scratch that a macro-tile takes: transformed inputs and results of the matmuls. */
 static double scratch_bytes(const struct winograd_shape *s)
 {
-    const double channels = share_of(s) * (double)s->in_channels + (double)s->out_channels;
+    const double channels = s->share * (double)s->in_channels + (double)s->out_channels;
 
     return (double)(s->tile->points * s->macro_tile[0] * s->macro_tile[1]) * channels * sizeof(float);
 }
@@ -43,9 +37,9 @@ static double transformed_cost(const struct winograd_shape *s, const struct targ
 {
     const struct winograd_prices *p = &target_facts(t)->multiplication.winograd;
     const int64_t *results = s->tile->results, *macro = s->macro_tile, tiles = macro[0] * macro[1];
-    const double in = share_of(s) * filled(s->in_channels, t), out = filled(s->out_channels, t);
+    const double in = s->share * filled(s->in_channels, t), out = filled(s->out_channels, t);
     const double points = (double)(s->tile->points * tiles);
-    const double weights = share_of(s) * (double)(s->tile->points * s->in_channels) * out, kib = weights * sizeof(float) / 1024;
+    const double weights = s->share * (double)(s->tile->points * s->in_channels) * out, kib = weights * sizeof(float) / 1024;
     const double read = (double)((results[0] * macro[0] + 2) * (results[1] * macro[1] + 2));
     const double macro_tiles = (double)ceil_div(s->batch * s->count[0] * s->count[1], target_stage_threads(t));
     const bool near = kib * 1024 + scratch_bytes(s) < target_facts(t)->cache.l2_reused_share * target_l2_bytes(t);
@@ -60,7 +54,7 @@ static double direct_cost(const struct winograd_shape *s, const struct target *t
 {
     const struct contraction_prices *direct = &target_facts(t)->multiplication.packed;
     const struct winograd_prices *p = &target_facts(t)->multiplication.winograd;
-    const double weights = share_of(s) * 9 * (double)s->in_channels * filled(s->out_channels, t);
+    const double weights = s->share * 9 * (double)s->in_channels * filled(s->out_channels, t);
     const double product = direct->product + direct->window / (double)s->in_channels + (s->planar ? 0 : p->interleaved);
     const double pixels = (double)(s->batch * s->out[0] * s->out[1]) / (double)target_stage_threads(t);
 
@@ -169,6 +163,7 @@ bool winograd_shape(const struct node *n, const struct target *t, uint32_t kind,
         s->padding[d] = c.padding[2 * d];
         s->tiles[d] = ceil_div(s->out[d], s->tile->results[d]);
     }
+    s->share = s->numbers ? 0.5 : 1;
     choose_macro_tiles(s, t);
     s->block = s->in_channels % block == 0 ? block : s->in_channels % (block / 2) == 0 ? block / 2 : s->in_channels;
     s->panel = schedule_padded_panel(
@@ -331,44 +326,35 @@ static bool attach(struct graph *g, struct node *n, const struct winograd_shape 
  * whether there are any.  Returns false after an error in g->error. */
 static bool transform_node(struct graph *g, struct node *n, const struct target *t, bool always, bool *changed)
 {
-    const struct winograd_facts *facts = &target_facts(t)->winograd;
     struct constant *floats = n->inputs[1].value->constant;
-    struct winograd_shape shapes[WINOGRAD_TILES];
-    double costs[WINOGRAD_TILES];
-    uint32_t count = 0;
-    bool done = false;
+    const int64_t kinds = floats ? target_facts(t)->winograd.kinds : 1;
+    bool done = false, faster;
 
-    for (uint32_t kind = 0; kind < (floats ? facts->kinds : 1); kind++) {
-        struct winograd_shape s;
-        uint32_t at = count;
-        bool faster;
+    while (!done) {
+        struct winograd_shape s, best = {0};
+        double least = INFINITY;
 
-        if (floats && atomic_load_explicit(&floats->refused_tiles, memory_order_relaxed) >> kind & 1)
-            continue;
-        if (!winograd_shape(n, t, kind, &s))
-            continue;
-        const double cost = expected_cost(&s, t, &faster);
-        if (!always && !faster)
-            continue;
-        for (; at > 0 && costs[at - 1] > cost; at--) {
-            costs[at] = costs[at - 1];
-            shapes[at] = shapes[at - 1];
+        for (uint32_t kind = 0; kind < kinds; kind++) {
+            if (floats && atomic_load_explicit(&floats->refused_tiles, memory_order_relaxed) >> kind & 1)
+                continue;
+            if (!winograd_shape(n, t, kind, &s))
+                continue;
+            const double cost = expected_cost(&s, t, &faster);
+            if (cost < least && (always || faster)) {
+                least = cost;
+                best = s;
+            }
         }
-        costs[at] = cost;
-        shapes[at] = s;
-        count++;
-    }
-    if (count && t->takes_low_precision && t->takes_low_precision(t->user, n))
-        return true;
-    for (uint32_t i = 0; i < count && !done; i++) {
-        if (!attach(g, n, &shapes[i], t->pool, &done))
+        if (!best.tile || (t->takes_low_precision && t->takes_low_precision(t->user, n)))
+            return true;
+        if (!attach(g, n, &best, t->pool, &done))
             return false;
         if (!done) /* nor do they at another size */
-            atomic_fetch_or_explicit(&floats->refused_tiles, (unsigned char)(1 << (shapes[i].tile - winograd_tile(0))),
+            atomic_fetch_or_explicit(&floats->refused_tiles, (unsigned char)(1 << (best.tile - winograd_tile(0))),
                                      memory_order_relaxed);
     }
-    *changed |= done;
-    return floats || !done || separate_byte_operand(g, n);
+    *changed = true;
+    return floats || separate_byte_operand(g, n);
 }
 
 /* Transformed inputs of bytes are at most 4 * 255, weights 9 * 128, and results four times the sum: none overflows. */

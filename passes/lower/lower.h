@@ -87,9 +87,9 @@ struct kernel *lower_stages(const struct target *target, const struct node_table
 
 /* ---- lower_winograd.c ---- */
 
-/** What the kernel of a convolution with transformed weights reads: of bytes numbers of 16 bits, and the scales, or NULL. */
+/** What the kernel of a convolution with transformed weights reads: of bytes numbers of 16 bits, and both scales. */
 struct winograd_operands {
-    const struct value *x, *x_scale, *w_scale;
+    const struct value *x, *scales[2];
 };
 /** Finds it.  Returns false if the nodes that scale bytes are not all in the table: then floats are multiplied. */
 bool winograd_find_operands(const struct node_table *t, const struct node *n, struct winograd_operands *o);

@@ -197,37 +197,27 @@ static bool make_matmul(struct part *st)
     return true;
 }
 
-/* Returns the value of a scale for a channel of the weights, or the only one. */
-static uint32_t scale_at(struct part *st, const struct value *scale, struct kaffine channel)
-{
-    struct map m = {.rank = scale->type.rank};
-
-    for (uint32_t i = 0; i < m.rank; i++)
-        m.forms[i] = scale->type.dims[i] > 1 ? channel : kaffine_const(0);
-    return lower_value(&st->stage.l, scale, &m);
-}
-
 /* Says what the element of the convolution's result at m is, from its tile's element: with bias. */
 static bool know_element(struct part *st, const struct map *m, uint32_t e)
 {
-    const struct builder *b = st->b;
-    const struct node *n = b->n;
-    struct kernel *k = st->stage.l.k;
-    struct map channel = map_like(m, 1);
+    const struct node *n = st->b->n;
+    struct lowering *l = &st->stage.l;
+    struct map channel = map_like(m, 1), filter = map_like(m, 4);
+    uint32_t scale = kernel_f32(l->k, 1);
 
-    channel.forms[0] = m->forms[b->image[AXIS_CHANNEL]];
-    if (b->s.numbers) {
-        const struct winograd_operands *o = &b->operands;
-        uint32_t scale = scale_at(st, o->w_scale, channel.forms[0]);
-        if (o->x_scale)
-            scale = kernel_op2(k, K_MUL, scale_at(st, o->x_scale, channel.forms[0]), scale);
-        e = kernel_op2(k, K_MUL, kernel_cast(k, KT_F32, e), kernel_f32(k, 1.0f / WINOGRAD_NUMBERS_SCALE));
-        e = kernel_op2(k, K_MUL, e, scale);
+    channel.forms[0] = filter.forms[conv_view(n).filter[AXIS_OUTPUT]] = m->forms[st->b->image[AXIS_CHANNEL]];
+    for (uint32_t i = 0; i < 2 && st->b->operands.scales[i]; i++) {
+        const struct value *v = st->b->operands.scales[i];
+        const struct map at = map_broadcast(l, &filter, &n->inputs[1].value->type, &v->type);
+        scale = kernel_op2(l->k, K_MUL, scale, lower_value(l, v, &at));
     }
+    if (st->b->s.numbers)
+        e = kernel_op2(l->k, K_MUL, kernel_cast(l->k, KT_F32, e), kernel_f32(l->k, 1.0f / WINOGRAD_NUMBERS_SCALE));
+    e = kernel_op2(l->k, K_MUL, e, scale);
     if (n->inputs[2].value)
-        e = kernel_op2(k, K_ADD, e, lower_value(&st->stage.l, n->inputs[2].value, &channel));
-    lower_know(&st->stage.l, n->results[0], m, e);
-    return !st->stage.l.unfusable && !st->stage.l.k->error.status;
+        e = kernel_op2(l->k, K_ADD, e, lower_value(l, n->inputs[2].value, &channel));
+    lower_know(l, n->results[0], m, e);
+    return !l->unfusable && !l->k->error.status;
 }
 
 static bool make_output(struct part *st)
@@ -310,21 +300,19 @@ static bool add_stage(struct builder *b, bool (*make)(struct part *st), const ch
 
 bool winograd_find_operands(const struct node_table *t, const struct node *n, struct winograd_operands *o)
 {
-    const struct node *of_x = n->inputs[0].value->producer, *of_w = n->inputs[1].value->producer;
+    const struct node *scaled = n->inputs[0].value->producer, *of_w = n->inputs[1].value->producer, *of_x = scaled;
+    const bool scales = scaled && scaled->op == OP_MUL;
 
     *o = (struct winograd_operands){.x = n->inputs[0].value};
     if (n->transformed->type.type != DTYPE_INT16)
         return true;
-    if (of_x && of_x->op == OP_MUL && node_table_position(t, of_x) != UINT32_MAX) {
-        o->x_scale = of_x->inputs[1].value;
-        of_x = of_x->inputs[0].value->producer;
-    }
-    if (!of_x || node_table_position(t, of_x) == UINT32_MAX || of_x->inputs[0].value->type.type != DTYPE_INT16 || !of_w ||
-        node_table_position(t, of_w) == UINT32_MAX || of_w->op != OP_DEQUANTIZE_LINEAR ||
-        (o->x_scale && type_elements(&o->x_scale->type) != 1))
+    if (scales)
+        of_x = scaled->inputs[0].value->producer;
+    if (!of_x || of_x->op != OP_CAST || of_x->inputs[0].value->type.type != DTYPE_INT16 || !of_w ||
+        of_w->op != OP_DEQUANTIZE_LINEAR || node_table_position(t, scaled) == UINT32_MAX ||
+        node_table_position(t, of_x) == UINT32_MAX || node_table_position(t, of_w) == UINT32_MAX)
         return false;
-    o->x = of_x->inputs[0].value;
-    o->w_scale = of_w->inputs[1].value;
+    *o = (struct winograd_operands){of_x->inputs[0].value, {of_w->inputs[1].value, scales ? scaled->inputs[1].value : NULL}};
     return true;
 }
 

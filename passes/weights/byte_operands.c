@@ -86,7 +86,7 @@ static bool is_symmetric(const struct byte_weights *w)
     if (w->numbers->type.type != WNNOperandDataType_Int8)
         return false;
     for (int64_t i = 0; i < type_elements(&w->zero->type); i++)
-        if (byte_zero_of(w, i))
+        if (byte_at(w->zero, i))
             return false;
     return true;
 }

@@ -34,15 +34,10 @@ static inline int byte_at(const struct value *v, int64_t at)
 
     return v->type.type == WNNOperandDataType_Int8 ? ((const int8_t *)data)[at] : ((const uint8_t *)data)[at];
 }
-/** Returns an output channel's zero point. */
-static inline int byte_zero_of(const struct byte_weights *w, int64_t channel)
-{
-    return byte_at(w->zero, w->zero_each ? channel : 0);
-}
 /** Returns the weight at a sum of strides less its output channel's zero point. */
 static inline int byte_weight_at(const struct byte_weights *w, int64_t at, int64_t channel)
 {
-    return byte_at(w->numbers, at) - byte_zero_of(w, channel);
+    return byte_at(w->numbers, at) - byte_at(w->zero, w->zero_each ? channel : 0);
 }
 
 /** Returns whether generated kernels for t multiply bytes, so that weights of 8 bits are worth keeping as they are. */
