@@ -20,13 +20,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LAYER_NAME "intel"
 #include "opencl_layer.h"
 
 #include "intel_layer.h"
 
 enum { INTEL = 0x8086, ZEBIN_PRODUCT_FAMILY = 0x11 };
-
-static const struct _cl_icd_dispatch *below;
 
 /* ---- the device ---- */
 
@@ -166,24 +165,12 @@ static cl_int CL_API_CALL get_kernel_arg_info(cl_kernel kernel, cl_uint argument
 
 /* ---- the layer ---- */
 
-CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t room, void *out, size_t *size)
+static void layer_replace(struct _cl_icd_dispatch *table)
 {
-    return layer_info("intel", what, room, out, size);
-}
-
-CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const struct _cl_icd_dispatch *target, cl_uint *count,
-                                            const struct _cl_icd_dispatch **out)
-{
-    struct _cl_icd_dispatch *table = layer_begin(entries, target, count, out);
-
-    if (!table)
-        return CL_INVALID_VALUE;
-    below = target;
-    intel_layer_add_faults(target, table);
+    intel_layer_add_faults(below, table);
     table->clGetDeviceIDs = get_device_ids;
     table->clGetDeviceInfo = get_device_info;
     table->clCreateProgramWithSource = create_program;
     table->clGetProgramInfo = get_program_info;
     table->clGetKernelArgInfo = get_kernel_arg_info;
-    return CL_SUCCESS;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Common parts of OpenCL layers for tests: they report their properties and start with the functions of the next layer.
+ * The entry points of an OpenCL layer for tests: it reports its properties and starts with the functions of the next layer.  A
+ * source that includes this defines LAYER_NAME and layer_replace().
  */
 #pragma once
 
@@ -20,8 +21,13 @@ static inline cl_int layer_answer(const void *value, size_t bytes, size_t room, 
     return CL_SUCCESS;
 }
 
-/** Implements clGetLayerInfo of a layer of that name. */
-static inline cl_int layer_info(const char *name, cl_layer_info what, size_t room, void *out, size_t *size)
+/* The functions of the next layer. */
+static const struct _cl_icd_dispatch *below;
+
+/** Puts the layer's own functions into the table, which has those of the next layer. */
+static void layer_replace(struct _cl_icd_dispatch *table);
+
+CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t room, void *out, size_t *size)
 {
     const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
 
@@ -29,24 +35,24 @@ static inline cl_int layer_info(const char *name, cl_layer_info what, size_t roo
     case CL_LAYER_API_VERSION:
         return layer_answer(&version, sizeof version, room, out, size);
     case CL_LAYER_NAME:
-        return layer_answer(name, strlen(name) + 1, room, out, size);
+        return layer_answer(LAYER_NAME, sizeof LAYER_NAME, room, out, size);
     default:
         return CL_INVALID_VALUE;
     }
 }
 
-/** Returns the layer's table, filled in with the functions below it, or NULL if clInitLayer was called wrongly.  The layer puts
- * its own functions in. */
-static inline struct _cl_icd_dispatch *layer_begin(cl_uint entries, const struct _cl_icd_dispatch *target, cl_uint *count,
-                                                   const struct _cl_icd_dispatch **out)
+CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const struct _cl_icd_dispatch *target, cl_uint *count,
+                                            const struct _cl_icd_dispatch **out)
 {
     static struct _cl_icd_dispatch table;
     const size_t most = sizeof table / sizeof(void *);
 
     if (!target || !count || !out)
-        return NULL;
+        return CL_INVALID_VALUE;
     memcpy(&table, target, (entries < most ? entries : most) * sizeof(void *));
+    below = target;
+    layer_replace(&table);
     *count = (cl_uint)most;
     *out = &table;
-    return &table;
+    return CL_SUCCESS;
 }

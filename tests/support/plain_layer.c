@@ -7,9 +7,8 @@
  */
 #include <stdlib.h>
 
+#define LAYER_NAME "plain"
 #include "opencl_layer.h"
-
-static const struct _cl_icd_dispatch *below;
 
 static cl_int CL_API_CALL get_device_info(cl_device_id device, cl_device_info what, size_t room, void *out, size_t *size)
 {
@@ -42,20 +41,8 @@ static cl_program CL_API_CALL create_program(cl_context context, cl_uint count, 
     return program;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t room, void *out, size_t *size)
+static void layer_replace(struct _cl_icd_dispatch *table)
 {
-    return layer_info("plain", what, room, out, size);
-}
-
-CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const struct _cl_icd_dispatch *target, cl_uint *count,
-                                            const struct _cl_icd_dispatch **out)
-{
-    struct _cl_icd_dispatch *table = layer_begin(entries, target, count, out);
-
-    if (!table)
-        return CL_INVALID_VALUE;
-    below = target;
     table->clGetDeviceInfo = get_device_info;
     table->clCreateProgramWithSource = create_program;
-    return CL_SUCCESS;
 }
