@@ -74,6 +74,5 @@ TEST(weights_are_there_once)
     pthread_join(thread, NULL);
     /* The array of the test is a matrix, too. */
     assert_in_range(peak - before, LAYERS * (WEIGHT_BYTES >> 10), (LAYERS + 1) * (WEIGHT_BYTES >> 10) + ROOM_KIB);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 }

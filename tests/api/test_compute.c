@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "support/api.h"
-#include "support/release.h"
 
 static WNNContext new_context(uint32_t threads)
 {
@@ -218,8 +217,7 @@ TEST(builds_report_in_every_mode)
         assert_int_equal(r.status, WNNStatus_Success);
         compute_y(r.graph, x, sizeof x, out, sizeof out);
         assert_true(out[0] == 3 && out[1] == 4);
-        wnnGraphRelease(r.graph);
-        wnnContextRelease(c);
+        release_graph(c, r.graph);
     }
 }
 

@@ -71,8 +71,7 @@ static bool compiles(const char *cache, const char *saved)
             compute(g);
         }
         const bool compiled = is_mapped("libwebnn_codegen");
-        wnnGraphRelease(g);
-        wnnContextRelease(c);
+        release_graph(c, g);
         _exit(compiled ? 10 : 11);
     }
     assert_int_equal(waitpid(child, &status, 0), child);

@@ -38,8 +38,7 @@ TEST(one_graph_computes_every_size)
     assert_success(wnnGraphGetInput(g, 0, &d));
     assert_true(d.descriptor.dimensions[1].maxSize == 64 && !wnnOperandDescriptorGetByteLength(&d.descriptor));
     assert_string_equal(d.descriptor.dimensions[1].name.data, "length");
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 }
 
 static void count_planned(WNNLogLevel level, WNNStringView message, void *planned, void *unused)
@@ -70,8 +69,7 @@ static void assert_planned(make_fn make, const char *debug, size_t count, const 
     assert_in_range(planned, least, most);
     assert_int_equal(wnnGraphGetVariant(g, 2, sizes, &variant), odd ? WNNStatus_Success : WNNStatus_TypeError);
     wnnGraphRelease(variant);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 }
 
 /** Returns x after two layers that join pairs of its rows, which there are at even lengths only. */
@@ -204,8 +202,7 @@ TEST(shapes_are_known_before_a_dispatch)
     wnnTensorRelease(a);
     wnnTensorRelease(t);
     wnnTensorRelease(y);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 }
 
 /* ---- arithmetic ---- */
@@ -254,8 +251,7 @@ TEST(sizes_are_computed_of_shapes)
         compute_y(g, x, size * sizeof *x, y, 3 * half * sizeof *y);
         assert_memory_equal(y, wanted, 3 * half * sizeof *y);
     }
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 }
 
 TEST(pictures_of_any_size)
@@ -293,8 +289,7 @@ TEST(pictures_of_any_size)
         2, (WNNNamedBuffer[]){{WNN_STR("y"), y, sizeof y}, {WNN_STR("mean"), &mean, sizeof mean}}, NULL));
     assert_true(y[0] == pixels[0]);
     free(pixels);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 }
 
 /** Without names the sizes are known when the graph is built: it is a graph like any other. */
@@ -403,8 +398,7 @@ TEST(what_sizes_make_wrong_is_refused_when_they_are_known)
     assert_says(wnnGraphComputeShapes(g, 2, shapes, 2, &result), "room for 2 outputs, the graph has 1");
     wnnGraphDestroy(g);
     assert_int_equal(wnnGraphCompute(g, 2, in, 1, &out), WNNStatus_InvalidStateError);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 }
 
 /** A name is read as it was given, however long and whatever its characters are. */
@@ -423,8 +417,7 @@ TEST(names_stay_as_they_are)
     assert_success(wnnGraphGetOutput(g, 0, &d));
     assert_int_equal(d.descriptor.dimensions->name.length, 400);
     assert_string_equal(d.descriptor.dimensions->name.data, name);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 }
 
 /** Sizes whose products overflow are refused before memory is asked for. */
@@ -451,8 +444,7 @@ TEST(hostile_sizes_are_refused)
     assert_says(wnnGraphComputeShapes(g, 1, &in, 1, &out), "dimension \"n\" is 0");
     in.shape[0] = 1u << 31;
     assert_says(wnnGraphComputeShapes(g, 1, &in, 1, &out), "dimension \"n\" is 2147483648");
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 }
 
 /* ---- code ---- */
@@ -528,8 +520,7 @@ TEST(sizes_share_code)
         assert_true(files > 0);
 #endif
     }
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 }
 
 /** Keys that count are all read, also where sizes are so small that loops over others are unrolled; others are not, if their
@@ -563,8 +554,7 @@ TEST(keys_that_count_are_read)
         for (int i = 0; i < 2 * HEADS * DEPTH; i++)
             assert_close(y[i], ((keys > LAST ? LAST + 1 + i / (HEADS * DEPTH) : (int)keys) + 1.0) / 2, 1e-4);
     }
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 }
 
 /* ---- files ---- */
@@ -590,8 +580,7 @@ TEST(files_have_names_and_code)
     g = build_y(b, recurrences(b, make_x(b, NULL)));
     assert_int_equal(wnnGraphSave(g, "loop.wnn"), WNNStatus_NotSupportedError);
     assert_non_null(strstr(wnnGetLastErrorMessage().data, "its loop [loop] cannot be saved with named dimensions"));
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 
     c = context_with(&o);
     assert_success(wnnContextLoadGraph(c, "named.wnn", &loaded));
@@ -607,8 +596,7 @@ TEST(files_have_names_and_code)
     assert_int_equal(d.descriptor.dimensions[1].maxSize, 64);
     assert_string_equal(d.descriptor.dimensions[1].name.data, "length");
     assert_false(d.descriptor.dimensions[2].name.data || d.descriptor.shape[2] != 8);
-    wnnGraphRelease(loaded);
-    wnnContextRelease(c);
+    release_graph(c, loaded);
 }
 
 /* ---- threads ---- */
@@ -680,8 +668,7 @@ TEST(threads_share_variants)
     }
     wnnGraphGetVariantCounts(g, &counts);
     assert_true(counts.built == 12 && counts.built + counts.found == 4 * 24);
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 }
 
 TEST_GROUP(enter_folder, leave_folder)

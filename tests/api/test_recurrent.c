@@ -311,8 +311,7 @@ static void compute(struct problem *q, char const *mode, float *h, float *c)
     WNNGraph graph = build(b.builder, count, named);
     const WNNNamedBuffer results[2] = {{WNN_STR("y"), h, bytes}, {WNN_STR("yc"), c, bytes}};
     assert_success(wnnGraphCompute(graph, b.input_count, b.inputs, count, results));
-    wnnGraphRelease(graph);
-    wnnContextRelease(context);
+    release_graph(context, graph);
 }
 
 static int64_t place(float f)

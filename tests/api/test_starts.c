@@ -95,8 +95,7 @@ TEST(what_is_needed_is_loaded_when_it_is_needed)
 
     g = make(c, false);
     assert_mapped(true, library_has_code());
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
+    release_graph(c, g);
 }
 
 TEST_GROUP(NULL, NULL)

@@ -2,6 +2,7 @@
 /* Steps of programs that use the public functions; a step that fails fails the test with the library's message. */
 #pragma once
 
+#include "support/release.h"
 #include "support/test.h"
 #include "webnn/webnn.h"
 

@@ -225,8 +225,7 @@ static void give_back_all(WNNContext context, WNNStringView message, void *userd
         WNNStatus_InvalidStateError);
     wnnTensorRelease(b->a);
     wnnTensorRelease(b->x);
-    wnnGraphRelease(b->graph);
-    wnnContextRelease(b->context);
+    release_graph(b->context, b->graph);
 }
 
 /* One that fails on the caller's thread reports the loss from inside of the call, and everything may be given back there. */

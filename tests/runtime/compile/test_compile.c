@@ -286,8 +286,7 @@ TEST(a_callers_parallel_region_may_compute)
         assert_int_equal(in.status[i], WNNStatus_Success);
         assert_true(in.out[i][0] == 2 + (float)i);
     }
-    wnnGraphRelease(in.graph);
-    wnnContextRelease(c);
+    release_graph(c, in.graph);
 }
 
 struct many {

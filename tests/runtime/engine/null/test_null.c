@@ -323,8 +323,7 @@ TEST(callbacks_wait_for_submissions)
         assert_true(w.first[i] == 2 * data[i] && w.second[i] == 4 * data[i]);
     wnnTensorRelease(w.a);
     wnnTensorRelease(w.b);
-    wnnGraphRelease(w.graph);
-    wnnContextRelease(w.context);
+    release_graph(w.context, w.graph);
 }
 
 /* ---- what it lacks ---- */

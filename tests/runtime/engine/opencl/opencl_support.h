@@ -12,6 +12,7 @@
 #include "runtime/api/runtime.h"
 #include "runtime/engine/opencl/opencl_api.h"
 #include "runtime/program/executable.h"
+#include "support/api.h"
 #include "support/fake_opencl.h"
 #include "support/graphs.h"
 

@@ -4,8 +4,6 @@
  * byte: which commands are queued and when anybody waits, and that whatever fails is said, ends, and leaves nothing behind.
  */
 #include "runtime/engine/opencl/opencl_support.h"
-#include "support/api.h"
-#include "support/release.h"
 
 /* ---- everything may fail ---- */
 

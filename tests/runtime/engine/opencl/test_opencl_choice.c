@@ -40,14 +40,13 @@ static const char *chosen(unsigned count, const struct fake_device *devices, WNN
 {
     static WNNDeviceInfo info;
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
-    WNNContext context;
 
     fake->set_devices(count, devices);
     o.ignoreEnvironment = true;
     o.threadCount = 1;
     o.powerPreference = power;
     o.accelerated = accelerated;
-    assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
+    WNNContext context = context_with(&o);
     assert_true(wnnContextGetDevice(context, &info));
     assert_int_equal(wnnContextGetPowerPreference(context), power);
     assert_int_equal(wnnContextGetAccelerated(context), info.kind == WNNDeviceKind_Gpu);
@@ -86,18 +85,27 @@ TEST(test_a_program_may_prefer_the_processor)
 TEST(test_a_privileged_program_gets_a_gpu_only_if_it_asks_for_one)
 {
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
-    WNNContext context;
 
     privileged = true;
     assert_string_equal(chosen_by_default(&big), "");
     fake->set_devices(1, &big);
     o.engine = WNNEngine_Gpu;
-    assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
+    WNNContext context = context_with(&o);
     assert_true(wnnContextGetAccelerated(context));
     wnnContextRelease(context);
     fake->set_devices(0, NULL);
     privileged = false;
     assert_string_equal(chosen_by_default(&big), "big");
+}
+
+static void assert_takes(const WNNContextOptions *o, const char *device)
+{
+    WNNContext context = context_with(o);
+    WNNDeviceInfo info;
+
+    assert_true(wnnContextGetDevice(context, &info));
+    assert_string_equal(info.name, device);
+    wnnContextRelease(context);
 }
 
 /* A program that asks for a GPU, because a file needs one, say, leaves which one to the variable. */
@@ -110,26 +118,18 @@ TEST(test_the_variable_names_the_device)
         {"gpu:1", "", "shared"}, {"gpu:shared", "", "shared"}, {"gpu:1", "0", "big"},
         {"gpu", "", "big"},      {"cpu", "", "big"},           {"none", "", "big"},
     };
-    WNNDeviceInfo info;
 
     fake->set_devices(2, both);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
-        WNNContext context;
 
         assert_int_equal(setenv("WEBNN_ENGINE", cases[i].variable, 1), 0);
         o.engine = WNNEngine_Gpu;
         o.device = WNN_STR(cases[i].device);
-        assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
-        assert_true(wnnContextGetDevice(context, &info));
-        assert_string_equal(info.name, cases[i].taken);
-        wnnContextRelease(context);
+        assert_takes(&o, cases[i].taken);
         o.ignoreEnvironment = true;
         o.device = (WNNStringView){NULL, 0};
-        assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
-        assert_true(wnnContextGetDevice(context, &info));
-        assert_string_equal(info.name, "big");
-        wnnContextRelease(context);
+        assert_takes(&o, "big");
     }
     unsetenv("WEBNN_ENGINE");
     fake->set_devices(0, NULL);
@@ -143,7 +143,6 @@ TEST(test_processors_and_accelerators_are_taken_by_name_only)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         struct fake_device d = big;
         WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
-        WNNContext context;
 
         d.type = types[i];
         assert_string_equal(chosen_by_default(&d), "");
@@ -151,8 +150,7 @@ TEST(test_processors_and_accelerators_are_taken_by_name_only)
         o.ignoreEnvironment = true;
         o.engine = WNNEngine_Gpu;
         o.device = WNN_STR("big");
-        assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
-        wnnContextRelease(context);
+        assert_takes(&o, "big");
         fake->set_devices(0, NULL);
     }
 }
@@ -234,13 +232,13 @@ TEST(test_the_processor_counts)
     fake->set_devices(1, &shared);
     for (uint32_t threads = 1; threads <= 256; threads *= 256) {
         o.threadCount = threads;
-        assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
+        context = context_with(&o);
         assert_int_equal(wnnContextGetAccelerated(context), threads == 1);
         wnnContextRelease(context);
     }
     o.threadCount = 1;
     o.debug = WNN_STR("isa=baseline");
-    assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
+    context = context_with(&o);
     assert_false(wnnContextGetAccelerated(context));
     wnnContextRelease(context);
     fake->set_devices(0, NULL);

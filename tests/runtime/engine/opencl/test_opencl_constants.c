@@ -5,7 +5,6 @@
  */
 #include "runtime/engine/opencl/opencl_support.h"
 #include "support/compact_graphs.h"
-#include "support/release.h"
 
 enum { K = 512, COLUMNS = 256, BLOCKS = K / 32, WEIGHTS = K * COLUMNS / 2, SCALES = BLOCKS * COLUMNS * 4 };
 
@@ -35,7 +34,7 @@ static WNNStatus try_build(WNNContext context, uint32_t rows, WNNGraph *graph)
     return status;
 }
 
-static WNNGraph build(WNNContext context, uint32_t rows)
+static WNNGraph build_model(WNNContext context, uint32_t rows)
 {
     WNNGraph graph;
 
@@ -56,7 +55,7 @@ TEST(test_weights_of_4_bits_take_half_a_byte)
 {
     WNNContext context = new_context();
     const size_t before = fake->bytes();
-    WNNGraph graph = build(context, 1);
+    WNNGraph graph = build_model(context, 1);
     const size_t bytes = fake->bytes() - before;
 
     assert_true(bytes >= WEIGHTS + 2 * SCALES);
@@ -69,14 +68,14 @@ TEST(test_graphs_share_constants)
 {
     WNNContext context = new_context();
     const size_t before = fake->bytes();
-    WNNGraph prompt = build(context, 64);
+    WNNGraph prompt = build_model(context, 64);
     const size_t one = fake->bytes() - before;
-    WNNGraph token = build(context, 1);
+    WNNGraph token = build_model(context, 1);
 
     assert_int_equal(fake->bytes() - before, one);
     wnnGraphRelease(prompt);
     assert_int_equal(fake->bytes() - before, one);
-    prompt = build(context, 3); /* the rest serves others */
+    prompt = build_model(context, 3); /* the rest serves others */
     assert_int_equal(fake->bytes() - before, one);
     wnnGraphRelease(token);
     assert_int_equal(fake->bytes() - before, one);
@@ -90,9 +89,9 @@ TEST(test_nothing_else_is_shared)
 {
     WNNContext context = new_context(), other = new_context();
     const size_t before = fake->bytes();
-    WNNGraph a = build(context, 1);
+    WNNGraph a = build_model(context, 1);
     const size_t one = fake->bytes() - before;
-    WNNGraph b = build(other, 1);
+    WNNGraph b = build_model(other, 1);
     struct graph *changed = model(1);
     struct error e = {0};
     WNNGraph c;
@@ -116,7 +115,7 @@ TEST(test_loaded_graphs_share_nothing)
     char path[] = "/tmp/webnn-constants-XXXXXX";
     WNNContext context = new_context();
     const size_t before = fake->bytes();
-    WNNGraph graph = build(context, 1), loaded[3];
+    WNNGraph graph = build_model(context, 1), loaded[3];
     const int file = mkstemp(path);
     struct error e;
 
@@ -133,7 +132,7 @@ TEST(test_loaded_graphs_share_nothing)
     wait_for_bytes(before + one);
     assert_non_null(loaded[2] = load_graph(context, path, &e));
     wnnGraphRelease(loaded[1]);
-    graph = build(context, 1);
+    graph = build_model(context, 1);
     wnnGraphRelease(loaded[2]);
     release_graph(context, graph);
     assert_int_equal(unlink(path), 0);

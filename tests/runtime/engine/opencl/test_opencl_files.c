@@ -13,38 +13,8 @@
 #include "runtime/engine/opencl/internal.h"
 #include "runtime/engine/opencl/opencl_support.h"
 #include "runtime/program/cache_folder.h"
-#include "support/release.h"
 
 /* ---- the cache ---- */
-
-static WNNContext context_with_cache(const char *folder)
-{
-    WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
-    WNNContext context;
-
-    o.engine = WNNEngine_Gpu;
-    o.ignoreEnvironment = true;
-    o.cache = WNN_STR(folder);
-    assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
-    return context;
-}
-
-/* How many programs are compiled from source by a new context that builds the graph; what it computes is right. */
-static unsigned compiled(const char *folder)
-{
-    const unsigned before = fake->calls("BuildProgram");
-    WNNContext context = context_with_cache(folder);
-    WNNGraph graph = new_graph(context, one_step);
-    unsigned char x[BYTES], y[BYTES];
-    WNNNamedBuffer in = {WNN_STR("x"), x, BYTES}, out = {WNN_STR("y"), y, BYTES};
-
-    fill(x, 5);
-    assert_int_equal(wnnGraphCompute(graph, 1, &in, 1, &out), WNNStatus_Success);
-    assert_true(is_computed(y, x));
-    release_graph(context, graph);
-    assert_nothing_is_left("");
-    return fake->calls("BuildProgram") - before;
-}
 
 struct messages {
     unsigned count;
@@ -61,19 +31,42 @@ static void note_message(WNNLogLevel level, WNNStringView message, void *user, v
     m->count++;
 }
 
-/* How many warnings a new context gives of its folder; each has the text in it. */
-static unsigned warnings(const char *folder, const char *wanted)
+/* On a GPU, logging to m if that is there. */
+static WNNContext context_with_cache(const char *folder, struct messages *m)
 {
-    struct messages m = {0, wanted};
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
-    WNNContext context;
 
     o.engine = WNNEngine_Gpu;
     o.ignoreEnvironment = true;
     o.cache = WNN_STR(folder);
-    o.log = (WNNLogCallbackInfo){note_message, &m, NULL};
-    assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
-    wnnContextRelease(context);
+    if (m)
+        o.log = (WNNLogCallbackInfo){note_message, m, NULL};
+    return context_with(&o);
+}
+
+/* How many programs are compiled from source by a new context that builds the graph; what it computes is right. */
+static unsigned compiled(const char *folder)
+{
+    const unsigned before = fake->calls("BuildProgram");
+    WNNContext context = context_with_cache(folder, NULL);
+    WNNGraph graph = new_graph(context, one_step);
+    unsigned char x[BYTES], y[BYTES];
+    WNNNamedBuffer in = {WNN_STR("x"), x, BYTES}, out = {WNN_STR("y"), y, BYTES};
+
+    fill(x, 5);
+    assert_int_equal(wnnGraphCompute(graph, 1, &in, 1, &out), WNNStatus_Success);
+    assert_true(is_computed(y, x));
+    release_graph(context, graph);
+    assert_nothing_is_left("");
+    return fake->calls("BuildProgram") - before;
+}
+
+/* How many warnings a new context gives of its folder; each has the text in it. */
+static unsigned warnings(const char *folder, const char *wanted)
+{
+    struct messages m = {0, wanted};
+
+    wnnContextRelease(context_with_cache(folder, &m));
     assert_nothing_is_left("");
     return m.count;
 }
@@ -159,11 +152,9 @@ TEST(test_a_second_start_compiles_nothing)
 static WNNContext context_of_user(void)
 {
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
-    WNNContext context;
 
     o.engine = WNNEngine_Gpu;
-    assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
-    return context;
+    return context_with(&o);
 }
 
 static unsigned files_of_user(const char *folder)
@@ -208,7 +199,7 @@ TEST(test_drivers_with_a_cache_have_ours_by_name_only)
 /* What schedules of a new context go by; it is the first fact that tuners may choose. */
 static uint32_t tile_numbers(const char *folder, uint32_t keep)
 {
-    WNNContext context = context_with_cache(folder);
+    WNNContext context = context_with_cache(folder, NULL);
     struct engine *en = context->engine;
     const struct engine_tools *tools = en->functions->optional.tools;
     const uint32_t numbers = tools->tuning->device_facts(en)->tile_numbers;
@@ -284,7 +275,7 @@ TEST(test_kernels_of_a_graph_are_one_program)
 {
     static const char more[] =
         "inputs { x: f32[64]; i: i32[64]; } nodes { y = neg(x); j = neg(i); z = exp(x); } outputs { y; j; z; }";
-    WNNContext context = context_with_cache("off");
+    WNNContext context = context_with_cache("off", NULL);
     struct error e = {0};
     unsigned kernels = 0;
 
@@ -295,7 +286,7 @@ TEST(test_kernels_of_a_graph_are_one_program)
     wnnContextRelease(context);
 
     /* A compiler that refuses all of them together is asked for each, and what it refuses then is named. */
-    context = context_with_cache("off");
+    context = context_with_cache("off", NULL);
     fake->fail_next("BuildProgram", CL_BUILD_PROGRAM_FAILURE);
     const unsigned before = fake->calls("BuildProgram");
     WNNGraph graph = new_graph(context, three_steps);
@@ -304,7 +295,7 @@ TEST(test_kernels_of_a_graph_are_one_program)
     assert_true(kernels > 1);
     assert_int_equal(fake->calls("BuildProgram") - before, 1 + kernels);
     release_graph(context, graph);
-    context = context_with_cache("off");
+    context = context_with_cache("off", NULL);
     fake->break_compiler(true);
     assert_int_equal(runtime_build(context, parse_body(three_steps), &graph, &e), WNNStatus_OperationError);
     fake->break_compiler(false);
@@ -378,7 +369,7 @@ TEST(test_what_was_not_used_for_long_goes_first)
 /* Loads the file, computes, and says how many programs were compiled for it. */
 static unsigned compiled_for_file(const char *path, bool save_again)
 {
-    WNNContext context = context_with_cache("off");
+    WNNContext context = context_with_cache("off", NULL);
     const unsigned before = fake->calls("BuildProgram");
     unsigned char x[BYTES], i[BYTES], y[BYTES], j[BYTES];
     float k[4];
@@ -415,7 +406,7 @@ TEST(test_a_processors_graph_is_no_devices)
 {
     char path[] = "/tmp/webnn-saved-XXXXXX";
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
-    WNNContext processor, device = context_with_cache("off");
+    WNNContext processor, device = context_with_cache("off", NULL);
     struct error e;
     int file = mkstemp(path);
 
@@ -438,7 +429,7 @@ TEST(test_a_processors_graph_is_no_devices)
 TEST(test_saved_graphs_bring_their_programs)
 {
     char path[] = "/tmp/webnn-saved-XXXXXX";
-    WNNContext context = context_with_cache("off"), processor;
+    WNNContext context = context_with_cache("off", NULL), processor;
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
     WNNGraph graph = new_graph(context, three_steps);
     struct error e;
@@ -467,7 +458,7 @@ TEST(test_saved_graphs_bring_their_programs)
     assert_non_null(strstr(e.message, "the compiled graph is for the engine gpu, this context is on cpu: create it with "
                                       "engine=gpu (webnn-run --engine gpu)"));
     wnnContextRelease(processor);
-    context = context_with_cache("off");
+    context = context_with_cache("off", NULL);
     FILE *f = fopen(path, "r+");
     assert_non_null(f);
     fseek(f, -9, SEEK_END);

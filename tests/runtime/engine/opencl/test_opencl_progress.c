@@ -110,8 +110,7 @@ TEST(test_programs_are_told)
     /* Nothing is left to build, and the callback is not called. */
     assert_int_equal(build_watched(context, body, &again, &graph, &e), WNNStatus_Success);
     assert_int_equal(again.calls, 0);
-    wnnGraphRelease(graph);
-    wnnContextRelease(context);
+    release_graph(context, graph);
     assert_nothing_is_left("");
     free(body);
     free(part);
@@ -221,8 +220,7 @@ TEST(test_waiting_for_another_thread_ends)
     assert_int_equal(first.status, WNNStatus_Success);
     assert_true(first.watch.calls >= 1);
     assert_false(first.watch.wrong || second.watch.wrong);
-    wnnGraphRelease(first.graph);
-    wnnContextRelease(context);
+    release_graph(context, first.graph);
 }
 
 /* A thread that gives up leaves the kernel to a thread that waits for it. */
@@ -243,8 +241,7 @@ TEST(test_another_thread_takes_over)
     pthread_join(threads[1], NULL);
     assert_int_equal(first.status, WNNStatus_OperationError);
     assert_int_equal(second.status, WNNStatus_Success);
-    wnnGraphRelease(second.graph);
-    wnnContextRelease(context);
+    release_graph(context, second.graph);
 }
 
 TEST_EACH(NULL, nothing_is_left)

@@ -4,7 +4,6 @@
  * that buffers are used where they lie, that the queue is the application's, and that every reference is given back.
  */
 #include "runtime/engine/opencl/opencl_support.h"
-#include "support/release.h"
 
 struct application {
     const struct opencl_api *api;
