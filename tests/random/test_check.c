@@ -34,16 +34,29 @@ static float *output_data(const struct sample *s, uint32_t output)
     return s->data[s->g->outputs[output].value->index];
 }
 
-/* What the check says of the sample in that variant. */
-static bool agrees(struct sample *s, const char *name, struct check_counts *counts, char report[CHECK_REPORT])
+/* The sample must agree in that variant.  Returns what is counted. */
+static struct check_counts counts_of(struct sample *s, const char *name, const char *what)
 {
+    char report[CHECK_REPORT] = "";
+    struct check_counts counts = {0};
     struct variant v;
 
-    *counts = (struct check_counts){0};
     variant_init(&v, name);
-    bool good = check_sample(s, report) && check_variant(s, &v, counts, report);
+    if (!check_sample(s, report) || !check_variant(s, &v, &counts, report))
+        fail_msg("%s, %s: %s", what, name, report);
     variant_release(&v);
-    return good;
+    return counts;
+}
+
+static struct check_counts counts_of_text(const char *body, size_t count, const float *numbers, const char *name,
+                                          const char *what)
+{
+    struct sample s;
+
+    sample_parse(&s, body, count, numbers);
+    const struct check_counts counts = counts_of(&s, name, what);
+    sample_free(&s);
+    return counts;
 }
 
 /* ---- counting, and exempt elements ---- */
@@ -56,12 +69,10 @@ static const float row_of_nan[12] = {1, 2, 3, 4, (float)NAN, 6, 7, 8, 9, 10, 11,
 TEST(exemptions_are_single_elements)
 {
     char report[CHECK_REPORT] = "";
-    struct check_counts counts;
     struct sample s;
 
     sample_parse(&s, nan_after_relu, 12, row_of_nan);
-    if (!agrees(&s, "default", &counts, report))
-        fail_msg("%s", report);
+    struct check_counts counts = counts_of(&s, "default", "NaN after relu");
     assert_int_equal(counts.exempt, 5 + 5);
     assert_int_equal(counts.compared, 15 + 15);
     assert_int_equal(counts.unknown, 0);
@@ -82,18 +93,13 @@ TEST(exemptions_are_single_elements)
 TEST(nothing_is_exempt_without_epilogues)
 {
     static const char *const names[] = {"no-library", "no-passes", "skip=fuse-epilogues"};
-    char report[CHECK_REPORT] = "";
-    struct check_counts counts;
-    struct sample s;
 
-    sample_parse(&s, nan_after_relu, 12, row_of_nan);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (!agrees(&s, names[i], &counts, report))
-            fail_msg("%s: %s", names[i], report);
+        const struct check_counts counts = counts_of_text(nan_after_relu, 12, row_of_nan, names[i], "NaN after relu");
+
         assert_int_equal(counts.exempt, 0);
         assert_int_equal(counts.compared, 40);
     }
-    sample_free(&s);
 }
 
 /* max with one number is a clamp to the library, whichever operand the number is; max with a tensor that differs is not. */
@@ -103,56 +109,39 @@ TEST(bounds_by_one_number_are_exempt)
         const char *max;
         uint64_t exempt;
     } cases[] = {{"max(m, one)", 5}, {"max(one, m)", 5}, {"min(m, one)", 5}, {"max(m, m)", 0}, {"max(m, x1)", 0}};
-    char text[300], report[CHECK_REPORT] = "";
-    struct check_counts counts;
-    struct sample s;
+    char text[300];
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(text, sizeof text,
                  "inputs { x: f32[4, 3]; } consts { w: f32[3, 5] @scalar(0.5); one: f32[1, 1] @scalar(1); }"
                  "nodes { x1 = reduceMax(x, axes=[0, 1], keepDimensions=true); m = matmul(x, w); y = %s; } outputs { y; }",
                  cases[i].max);
-        sample_parse(&s, text, 12, row_of_nan);
-        if (!agrees(&s, "default", &counts, report))
-            fail_msg("%s: %s", cases[i].max, report);
-        assert_int_equal(counts.exempt, cases[i].exempt);
-        sample_free(&s);
+        assert_int_equal(counts_of_text(text, 12, row_of_nan, "default", cases[i].max).exempt, cases[i].exempt);
     }
 }
 
 /* NaN that meets no relu or clamp after a contraction is compared everywhere. */
 TEST(other_nan_is_compared)
 {
-    char report[CHECK_REPORT] = "";
-    struct check_counts counts;
-    struct sample s;
+    const struct check_counts counts = counts_of_text("inputs { x: f32[4, 3]; } consts { w: f32[3, 5] @scalar(0.5); }"
+                                                      "nodes { r = relu(x); m = matmul(r, w); y = sqrt(m); } outputs { y; }",
+                                                      12, row_of_nan, "default", "relu before the contraction");
 
-    sample_parse(&s,
-                 "inputs { x: f32[4, 3]; } consts { w: f32[3, 5] @scalar(0.5); }"
-                 "nodes { r = relu(x); m = matmul(r, w); y = sqrt(m); } outputs { y; }",
-                 12, row_of_nan);
-    if (!agrees(&s, "default", &counts, report))
-        fail_msg("%s", report);
     assert_int_equal(counts.exempt, 0);
     assert_int_equal(counts.compared, 20);
-    sample_free(&s);
 }
 
 /* exp(0) is 1 in exact arithmetic, and a little less or more in the implementation's: below it the cast jumps. */
 TEST(elements_near_jumps_are_counted)
 {
     static const float numbers[4] = {0, 1, 2, 3};
-    char report[CHECK_REPORT] = "";
-    struct check_counts counts;
-    struct sample s;
+    const struct check_counts counts =
+        counts_of_text("inputs { x: f32[4]; } nodes { e = exp(x); y = cast(e, \"int32\"); } outputs { e; y; }", 4, numbers,
+                       "default", "a cast of exp");
 
-    sample_parse(&s, "inputs { x: f32[4]; } nodes { e = exp(x); y = cast(e, \"int32\"); } outputs { e; y; }", 4, numbers);
-    if (!agrees(&s, "default", &counts, report))
-        fail_msg("%s", report);
     assert_int_equal(counts.unknown, 1);
     assert_int_equal(counts.compared, 7);
     assert_int_equal(counts.exempt, 0);
-    sample_free(&s);
 }
 
 /* One unit in the last place too much where the result is rounded once, and a wrong sign of zero, are mismatches. */
@@ -233,14 +222,8 @@ TEST(what_failed_once)
         const struct regression *r = &regressions[i];
         char copy[sizeof names], *rest;
         for (const char *name = strtok_r(strcpy(copy, names), " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
-            char report[CHECK_REPORT] = "";
-            struct check_counts counts;
-            struct sample s;
-            sample_parse(&s, r->body, 7, numbers);
-            if (!agrees(&s, name, &counts, report))
-                fail_msg("%s, %s: %s", r->what, name, report);
+            const struct check_counts counts = counts_of_text(r->body, 7, numbers, name, r->what);
             assert_true(counts.compared > 0 && counts.exempt == 0);
-            sample_free(&s);
         }
     }
 }
