@@ -5,6 +5,15 @@
  */
 #include "runtime/engine/onednn/library_support.h"
 
+/* Whether the library is given the first node, which it takes; ends the subject. */
+static bool wants_first(struct library *l, struct subject *s)
+{
+    assert_true(library_takes_node(l, s->nodes[0]));
+    const bool wants = library_wants_node(l, s->nodes[0]);
+    subject_end(s);
+    return wants;
+}
+
 static bool wanted(struct library *l, bool constant, bool transposed, uint32_t rows, uint32_t inner, uint32_t columns)
 {
     const WNNGemmOptions options = {.alpha = 1, .beta = 1, .bTranspose = transposed};
@@ -12,10 +21,7 @@ static bool wanted(struct library *l, bool constant, bool transposed, uint32_t r
     struct subject s = subject_begin();
 
     apply(&s, OP_GEMM, &options, OPERAND(&s, false, rows, inner), OPERAND(&s, constant, b[transposed], b[!transposed]), NULL);
-    assert_true(library_takes_node(l, s.nodes[0]));
-    bool wants = library_wants_node(l, s.nodes[0]);
-    subject_end(&s);
-    return wants;
+    return wants_first(l, &s);
 }
 
 static void compare_kind(uint32_t vector_bits, bool full)
@@ -33,10 +39,7 @@ static bool wants_convolution(uint32_t size, uint32_t inputs, uint32_t results, 
     struct subject s = subject_begin();
     apply(&s, OP_CONV2D, &options, OPERAND(&s, false, 1, inputs, size, size),
           OPERAND(&s, true, results, inputs / groups, window, window), NULL);
-    assert_true(library_takes_node(library, s.nodes[0]));
-    bool wants = library_wants_node(library, s.nodes[0]);
-    subject_end(&s);
-    return wants;
+    return wants_first(library, &s);
 }
 
 /* Contractions of the benchmark networks, and which of library and kernel each kind of machine takes for them: with two units
@@ -101,8 +104,7 @@ TEST(many_small_contractions_are_kernels)
     subject_end(&s);
     s = subject_begin();
     apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, 12, 128, 64), OPERAND(&s, false, 12, 64, 128), NULL);
-    assert_true(library_wants_node(library, s.nodes[0]));
-    subject_end(&s);
+    assert_true(wants_first(library, &s));
 }
 
 /* What nothing is compared with, the library is given, and so are convolutions. */
@@ -117,9 +119,7 @@ TEST(the_library_gets_what_nothing_is_compared_with)
     assert_true(wanted(l, false, false, 2, 16, 16));
     struct subject s = subject_begin();
     apply(&s, OP_CONV2D, &options, OPERAND(&s, false, 1, 16, 8, 8), OPERAND(&s, true, 16, 16, 1, 1), NULL);
-    assert_true(library_takes_node(l, s.nodes[0]));
-    assert_true(library_wants_node(l, s.nodes[0]));
-    subject_end(&s);
+    assert_true(wants_first(l, &s));
     library_free(l);
 }
 
@@ -133,10 +133,7 @@ static bool wants_filter(uint32_t inputs, uint32_t width, uint32_t padding)
     options.padding = pads;
     struct subject s = subject_begin();
     apply(&s, OP_CONV2D, &options, OPERAND(&s, false, 1, inputs, 1, 4000), OPERAND(&s, true, 64, inputs, 1, width), NULL);
-    assert_true(library_takes_node(library, s.nodes[0]));
-    bool wants = library_wants_node(library, s.nodes[0]);
-    subject_end(&s);
-    return wants;
+    return wants_first(library, &s);
 }
 
 TEST(long_filters_are_chosen_by_cost)
@@ -159,10 +156,7 @@ static bool wants_transposed(bool constant, uint32_t groups)
     struct subject s = subject_begin();
     apply(&s, OP_CONV_TRANSPOSE2D, &options, OPERAND(&s, false, 1, 32, 16, 16), OPERAND(&s, constant, 32, 32 / groups, 2, 2),
           NULL);
-    assert_true(library_takes_node(library, s.nodes[0]));
-    bool wants = library_wants_node(library, s.nodes[0]);
-    subject_end(&s);
-    return wants;
+    return wants_first(library, &s);
 }
 
 TEST(transposed_convolutions_are_chosen_by_cost)
