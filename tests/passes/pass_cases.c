@@ -136,14 +136,7 @@ static bool set(struct settings *s, const char *key, char *value)
 /** A print as a file of cases has it; the caller frees it. */
 static char *print_case(const struct graph *g, bool data)
 {
-    const struct print_options options = {.clusters = true, .constants = data, .by_place = true, .name = "after"};
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-
-    graph_print(g, out, &options);
-    fclose(out);
-    return text;
+    return print_graph(g, &(struct print_options){.clusters = true, .constants = data, .by_place = true, .name = "after"});
 }
 
 static bool reads_back(const struct graph *g)
@@ -223,9 +216,7 @@ static char *run_case(const struct settings *s, const char *text, size_t length,
     g->quantized.format = s->weights;
     *before = print_case(g, false);
     for (int k = 0; k < ROUNDS; k++) {
-        inputs[k] = calloc(g->input_count + 1, sizeof *inputs[k]);
-        for (uint32_t i = 0; i < g->input_count; i++)
-            inputs[k][i] = random_data(&g->inputs[i]->type, s->results == RESULTS_EXACT);
+        inputs[k] = random_inputs(g, s->results == RESULTS_EXACT);
         expected[k] = run_graph(g, (const void *const *)inputs[k], s->results != RESULTS_EXACT);
     }
     ok = run_passes(g, s, &e);
@@ -239,9 +230,7 @@ static char *run_case(const struct settings *s, const char *text, size_t length,
                 ok = complain("the interpreter computes something else after the passes");
             run_free(&results);
         }
-        for (uint32_t i = 0; i < g->input_count; i++)
-            free(inputs[k][i]);
-        free(inputs[k]);
+        inputs_free(g, inputs[k]);
         run_free(&expected[k]);
     }
     ok = ok && reads_back(g);

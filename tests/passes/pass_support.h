@@ -88,6 +88,24 @@ GRAPHS_UNUSED static void *random_data(const struct tensor_type *t, bool special
     return data;
 }
 
+/** Buffers of random elements for all inputs of the graph. */
+GRAPHS_UNUSED static void **random_inputs(const struct graph *g, bool special)
+{
+    void **inputs = calloc(g->input_count + 1, sizeof *inputs);
+
+    assert_non_null(inputs);
+    for (uint32_t i = 0; i < g->input_count; i++)
+        inputs[i] = random_data(&g->inputs[i]->type, special);
+    return inputs;
+}
+
+GRAPHS_UNUSED static void inputs_free(const struct graph *g, void **inputs)
+{
+    for (uint32_t i = 0; i < g->input_count; i++)
+        free(inputs[i]);
+    free(inputs);
+}
+
 /* ---- running a graph ---- */
 
 struct run {
@@ -174,9 +192,7 @@ GRAPHS_UNUSED static bool check_pass_at(struct graph *g, pass_function *pass, co
     bool changed, right = true;
 
     for (int k = 0; k < ROUNDS; k++) {
-        inputs[k] = calloc(g->input_count + 1, sizeof *inputs[k]);
-        for (uint32_t i = 0; i < g->input_count; i++)
-            inputs[k][i] = random_data(&g->inputs[i]->type, special);
+        inputs[k] = random_inputs(g, special);
         before[k] = run_graph(g, (const void *const *)inputs[k], !exact);
     }
     changed = pass(g, o);
@@ -190,9 +206,7 @@ GRAPHS_UNUSED static bool check_pass_at(struct graph *g, pass_function *pass, co
         right = same_results(&before[k], &after, exact) && right;
         run_free(&after);
         run_free(&before[k]);
-        for (uint32_t i = 0; i < g->input_count; i++)
-            free(inputs[k][i]);
-        free(inputs[k]);
+        inputs_free(g, inputs[k]);
     }
     if (!right) {
         char *now = print_to_string(g);

@@ -18,11 +18,9 @@ static void run_networks(struct debug_options *d)
 
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
         struct graph *g = parse_body(nets[i].body);
-        void **inputs = calloc(g->input_count + 1, sizeof *inputs);
+        void **inputs = random_inputs(g, false);
         struct run before, after;
 
-        for (uint32_t k = 0; k < g->input_count; k++)
-            inputs[k] = random_data(&g->inputs[k]->type, false);
         before = run_graph(g, (const void *const *)inputs, true);
         if (!passes_run(g, &o))
             fail_msg("%s: %s", nets[i].name, g->error.message);
@@ -38,9 +36,7 @@ static void run_networks(struct debug_options *d)
         }
         run_free(&before);
         run_free(&after);
-        for (uint32_t k = 0; k < g->input_count; k++)
-            free(inputs[k]);
-        free(inputs);
+        inputs_free(g, inputs);
         graph_free(g);
     }
 }
@@ -163,12 +159,10 @@ static void run_clusters(struct graph *g, void **inputs, void **outputs)
 static void check_clusters(struct graph *g, struct debug_options *d, const char *what)
 {
     struct pass_options o = options_with(d);
-    void **inputs = calloc(g->input_count + 1, sizeof *inputs);
+    void **inputs = random_inputs(g, false);
     char *text = print_to_string(g);
     struct run before, after;
 
-    for (uint32_t k = 0; k < g->input_count; k++)
-        inputs[k] = random_data(&g->inputs[k]->type, false);
     before = run_graph(g, (const void *const *)inputs, true);
     after = run_graph(g, (const void *const *)inputs, true);
     if (!passes_run(g, &o))
@@ -183,9 +177,7 @@ static void check_clusters(struct graph *g, struct debug_options *d, const char 
     free(text);
     run_free(&before);
     run_free(&after);
-    for (uint32_t k = 0; k < g->input_count; k++)
-        free(inputs[k]);
-    free(inputs);
+    inputs_free(g, inputs);
 }
 
 TEST(clusters_compute_what_graphs_say)

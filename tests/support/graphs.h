@@ -11,18 +11,33 @@
 
 #define GRAPHS_UNUSED __attribute__((unused))
 
-/** Returns the graph as text with all data and clusters, which the caller frees. */
-GRAPHS_UNUSED static char *print_to_string(const struct graph *g)
+/** Returns the graph as text, which the caller frees. */
+GRAPHS_UNUSED static char *print_graph(const struct graph *g, const struct print_options *options)
 {
-    static const struct print_options options = {.clusters = true, .constants = true};
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
 
     assert_non_null(out);
-    graph_print(g, out, &options);
+    graph_print(g, out, options);
     assert_int_equal(fclose(out), 0);
     return text;
+}
+
+/** Returns the graph as text with all data and clusters, which the caller frees. */
+GRAPHS_UNUSED static char *print_to_string(const struct graph *g)
+{
+    return print_graph(g, &(struct print_options){.clusters = true, .constants = true});
+}
+
+/** Returns the graph that a whole text says, or fails with the reader's message. */
+GRAPHS_UNUSED static struct graph *parse_text(const char *text)
+{
+    struct error e = {0};
+    struct graph *g = graph_parse(text, strlen(text), NULL, NULL, &e);
+
+    assert_works(g, &e);
+    return g;
 }
 
 /** Fails with the graph's text if an invariant is violated. */

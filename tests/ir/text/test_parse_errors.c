@@ -169,10 +169,8 @@ TEST(deep_and_long_texts_do_no_harm)
         free(text);
     }
 
-    struct error error = {0};
     char *text = repeated("webnn_graph \"t\" v1 { consts { x: f32[1] @scalar(1e", "9", 500, "); } outputs { x; } }");
-    struct graph *g = graph_parse(text, strlen(text), NULL, NULL, &error);
-    assert_non_null(g);
+    struct graph *g = parse_text(text);
     assert_prints(g, "@scalar(Infinity)");
     graph_free(g);
     free(text);
@@ -180,8 +178,7 @@ TEST(deep_and_long_texts_do_no_harm)
     /* every decimal digit of the smallest double counts */
     text = repeated("webnn_graph \"t\" v1 { inputs { x: f32[1]; } nodes { y = linear(x, alpha=0.", "0", 45,
                     "7006492321624087); } outputs { y; } }");
-    g = graph_parse(text, strlen(text), NULL, NULL, &error);
-    assert_non_null(g);
+    g = parse_text(text);
     assert_true(NODE_OPTIONS(g->first, WNNLinearOptions)->alpha == 0x1p-149);
     graph_free(g);
     free(text);

@@ -158,10 +158,8 @@ TEST(every_operator_round_trips)
         seen[n->op] = true;
 
         /* The same node again, attribute by attribute. */
-        struct error error = {0};
         char *text = print_to_string(g);
-        struct graph *copy = graph_parse(text, strlen(text), NULL, NULL, &error);
-        assert_non_null(copy);
+        struct graph *copy = parse_text(text);
         if (!node_same_attrs(n, copy->first) || strcmp(n->label, copy->first->label) != 0 ||
             n->result_count != copy->first->result_count || n->args.split.equal != copy->first->args.split.equal)
             fail_msg("not the same node: %s\n%s", example, text);
@@ -316,10 +314,8 @@ TEST(numbers_of_options_keep_their_kind)
         assert_true(graph_add_output(g, &"abcdefghi"[i], 1, n -> results[0]));
     }
 
-    struct error error = {0};
     char *text = print_to_string(g);
-    struct graph *copy = graph_parse(text, strlen(text), NULL, NULL, &error);
-    assert_non_null(copy);
+    struct graph *copy = parse_text(text);
     for (struct node *n = g->first, *m = copy->first; n; n = n->next, m = m->next)
         if (!node_same_attrs(n, m))
             fail_msg("node %u changed:\n%s", n->index, text);
@@ -367,10 +363,8 @@ TEST(every_float_element_keeps_its_bits)
         struct graph *g = graph_create();
         struct value *v = graph_add_constant(g, &type, constant_create(&bits, sizeof bits));
         assert_true(graph_add_output(g, "y", 1, v));
-        struct error error = {0};
         char *text = print_to_string(g);
-        struct graph *copy = graph_parse(text, strlen(text), NULL, NULL, &error);
-        assert_non_null(copy);
+        struct graph *copy = parse_text(text);
         if (*(const uint32_t *)copy->outputs[0].value->constant->data != bits)
             fail_msg("0x%08x changed:\n%s", bits, text);
         free(text);
@@ -419,10 +413,8 @@ TEST(any_name_round_trips)
     assert_prints(g, "v3_ = add(");
     assert_prints(g, "label=\"la\\\"bel\\u{9}\xF0\x9F\x98\x80\"");
 
-    struct error error = {0};
     char *text = print_to_string(g);
-    struct graph *copy = graph_parse(text, strlen(text), NULL, NULL, &error);
-    assert_non_null(copy);
+    struct graph *copy = parse_text(text);
     assert_int_equal(copy->inputs[0]->name_length, sizeof input_name - 1);
     assert_memory_equal(copy->inputs[0]->name, input_name, sizeof input_name - 1);
     assert_int_equal(copy->outputs[0].name_length, sizeof input_name - 1);
@@ -463,11 +455,7 @@ TEST(clusters_round_trip)
     assert_null(g->last->cluster);
     assert_prints(g, "b = matmul(a, w) @library(2);");
     /* marks are left out when they are not asked for */
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    graph_print(g, out, NULL);
-    fclose(out);
+    char *text = print_graph(g, NULL);
     assert_null(strstr(text, "@library"));
     free(text);
     graph_free(g);
@@ -500,11 +488,7 @@ TEST(weights_are_looked_up)
     assert_int_equal(count, 1);
     assert_int_equal(((const unsigned char *)g->outputs[0].value->constant->data)[99], 99);
 
-    char *printed = NULL;
-    size_t size;
-    FILE *out = open_memstream(&printed, &size);
-    graph_print(g, out, NULL);
-    fclose(out);
+    char *printed = print_graph(g, NULL);
     assert_non_null(strstr(printed, "w: u8[100] @weights(\"w\");"));
     free(printed);
     graph_free(g);
@@ -531,10 +515,8 @@ TEST(reads_every_way_of_writing)
         " f = cast(dataType=int32, input=e) }\n"
         "  outputs { \"last one\" = f; mid = e }\n"
         "}";
-    struct error error = {0};
-    struct graph *g = graph_parse(text, sizeof text - 1, NULL, NULL, &error);
+    struct graph *g = parse_text(text);
 
-    assert_works(g, &error);
     assert_verifies(g);
     assert_round_trip(g);
     assert_int_equal(g->output_count, 5);
