@@ -153,9 +153,7 @@ TEST(dispatches_end_or_never_begin)
     wnnCancellationRelease(first);
     wnnTensorRelease(x);
     wnnTensorRelease(y);
-    wnnTensorRelease(never);
-    wnnTensorRelease(last);
-    wnnGraphRelease(g);
+    release_with_tensors(g, never, last);
     wnnGraphRelease(other);
 }
 

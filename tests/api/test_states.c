@@ -285,9 +285,7 @@ TEST(other_tensors_may_not_be_given_twice)
     expect_refused(wnnContextDispatch(context, graph, 1, &x, 2, wrong), "output \"z\" is given more than once");
     expect_refused(wnnContextDispatch(context, graph, 1, &x, 2, twice), "output \"z\" is given more than once");
     assert_success(wnnContextDispatch(context, graph, 1, &x, 2, same));
-    wnnTensorRelease(a);
-    wnnTensorRelease(b);
-    wnnGraphRelease(plain);
+    release_with_tensors(plain, a, b);
     wnnGraphRelease(graph);
 }
 

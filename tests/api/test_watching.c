@@ -145,9 +145,7 @@ TEST(every_computation_is_told)
     assert_success(wnnContextReadTensor(context, named_out.tensor, y, sizeof y));
     assert_told(&computed, 4);
     assert_false(computed.wrong);
-    wnnTensorRelease(named_in.tensor);
-    wnnTensorRelease(named_out.tensor);
-    wnnGraphRelease(graph);
+    release_with_tensors(graph, named_in.tensor, named_out.tensor);
     wnnGraphBuilderRelease(builder);
     wnnContextRelease(context);
 }

@@ -10,10 +10,17 @@ static inline void release_graph(WNNContext context, WNNGraph graph)
     wnnContextRelease(context);
 }
 
-/** Releases two tensors, too. */
-static inline void release_all(WNNContext context, WNNGraph graph, WNNTensor a, WNNTensor b)
+/** Releases two tensors, and a graph that computed with them. */
+static inline void release_with_tensors(WNNGraph graph, WNNTensor a, WNNTensor b)
 {
     wnnTensorRelease(a);
     wnnTensorRelease(b);
-    release_graph(context, graph);
+    wnnGraphRelease(graph);
+}
+
+/** Releases the context, too. */
+static inline void release_all(WNNContext context, WNNGraph graph, WNNTensor a, WNNTensor b)
+{
+    release_with_tensors(graph, a, b);
+    wnnContextRelease(context);
 }

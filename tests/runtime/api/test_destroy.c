@@ -40,9 +40,7 @@ TEST(destroy_tensor_ends_reads)
     assert_int_equal(atomic_load(&fake_buffers), 1); /* it went after the work, and the handle still lives */
     assert_int_equal(wnnContextWaitAny(context, 1, &survives.future, 0), WNNStatus_Success);
     assert_int_equal(survives.status, WNNStatus_Success);
-    wnnTensorRelease(x);
-    wnnTensorRelease(a);
-    wnnGraphRelease(g);
+    release_with_tensors(g, x, a);
 }
 
 /* A tensor given back by its user is not destroyed: what was asked of it completes. */
@@ -57,9 +55,7 @@ TEST(release_is_not_destroy)
     assert_int_equal(wnnContextWriteTensor(context, a, values, 16), WNNStatus_Success);
     dispatch(context, g, a, x);
     read_async(context, x, &r, WNNCallbackMode_AllowSpontaneous);
-    wnnTensorRelease(a);
-    wnnTensorRelease(x);
-    wnnGraphRelease(g);
+    release_with_tensors(g, a, x);
     gate_open(&gate);
     wait_for_calls(&r, 1);
     assert_int_equal(r.status, WNNStatus_Success);

@@ -71,9 +71,7 @@ TEST(spontaneous_callbacks_come_by_themselves)
     assert_int_equal(failed.status, WNNStatus_TypeError);
     assert_non_null(strstr(failed.message, "3 bytes"));
     assert_int_equal(wnnContextWaitAny(context, 1, &f, 0), WNNStatus_Success);
-    wnnTensorRelease(a);
-    wnnTensorRelease(x);
-    wnnGraphRelease(g);
+    release_with_tensors(g, a, x);
 }
 
 /* An error is told as any other end is: by the callback's mode.  Without a context nothing could wait for it. */

@@ -28,9 +28,7 @@ TEST(timeline_order)
     assert_int_equal(wnnContextReadTensor(context, x, data, 16), WNNStatus_Success); /* after all of it */
     assert_int_equal(first.status, WNNStatus_Success);
     assert_true(data[2] == 60 && first.data[2] == 6 && second.data[2] == 120);
-    wnnTensorRelease(a);
-    wnnTensorRelease(x);
-    wnnGraphRelease(slow);
+    release_with_tensors(slow, a, x);
     wnnGraphRelease(fast);
 }
 
@@ -49,9 +47,7 @@ TEST(compute_waits_for_dispatches_before_it)
         wnnGraphCompute(fast, 1, &(WNNNamedBuffer){WNN_STR("a"), in, 16}, 1, &(WNNNamedBuffer){WNN_STR("x"), out, 16}),
         WNNStatus_Success);
     assert_true(out[3] == 8);
-    wnnTensorRelease(a);
-    wnnTensorRelease(x);
-    wnnGraphRelease(slow);
+    release_with_tensors(slow, a, x);
     wnnGraphRelease(fast);
 }
 
@@ -82,9 +78,7 @@ TEST(a_brief_dispatch_is_done_when_the_call_returns)
     assert_int_equal(wnnContextReadTensor(context, x, data, 16), WNNStatus_Success);
     assert_true(data[2] == 24);
     assert_false(pthread_equal(thread, pthread_self()));
-    wnnTensorRelease(a);
-    wnnTensorRelease(x);
-    wnnGraphRelease(slow);
+    release_with_tensors(slow, a, x);
     wnnGraphRelease(brief);
 }
 
@@ -197,9 +191,7 @@ TEST(callers_run_a_timeline_without_a_thread)
     wnnContextCreateTensorAsync(c, &scalar,
                                 (WNNCreateTensorCallbackInfo){WNNCallbackMode_AllowSpontaneous, created, &s, other});
     wnnContextRelease(other);
-    wnnTensorRelease(a);
-    wnnTensorRelease(x);
-    wnnGraphRelease(slow);
+    release_with_tensors(slow, a, x);
     wnnGraphRelease(queued);
     release_graph(c, computed);
 }

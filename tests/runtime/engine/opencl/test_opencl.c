@@ -291,9 +291,7 @@ static void convolution_run(struct convolution *c, int times)
 static void convolution_close(struct convolution *c)
 {
     wnnTensorRelease(c->x);
-    wnnTensorRelease(c->y);
-    wnnTensorRelease(c->z);
-    wnnGraphRelease(c->graph);
+    release_with_tensors(c->graph, c->y, c->z);
     for (int i = 0; atomic_load(&c->context->references) > 1 && i < 10000; i++)
         usleep(1000); /* the timeline gives back what it took */
     wnnContextRelease(c->context);

@@ -163,9 +163,7 @@ TEST(a_flush_waits_for_the_queue_and_not_for_the_device)
     assert_int_equal(wnnContextFlush(context), WNNStatus_Success);
     assert_int_equal(fake->calls("EnqueueNDRangeKernel"), before + 2);
     fake->hold(false);
-    wnnTensorRelease(x);
-    wnnTensorRelease(y);
-    wnnGraphRelease(graph);
+    release_with_tensors(graph, x, y);
     wnnContextDestroy(context);
     assert_int_equal(wnnContextFlush(context), WNNStatus_InvalidStateError);
     wnnContextRelease(context);
