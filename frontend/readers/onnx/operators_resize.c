@@ -28,6 +28,7 @@ enum rounding { PREFER_FLOOR, PREFER_CEIL, FLOOR, CEIL, CEIL_OF_SMALLER };
 static const char *const rounding_names[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
 
 enum { FEW_TAPS = 4, TAPS_MAX = 1 << 16 };
+static const uint32_t all_axes[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
 struct resize {
     enum coordinates coordinates;
@@ -116,15 +117,14 @@ static int32_t clamp_index(double i, uint32_t size)
 static bool make_taps(struct onnx_node *n, const struct resize *r, size_t d, struct taps *t)
 {
     double stretch = r->antialias && r->scale[d] < 1 ? r->scale[d] : 1, reach = (r->mode == CUBIC ? 2 : 1) / stretch;
+    const double taps = r->mode == NEAREST ? 1 : 2 * ceil(reach);
     uint32_t out = r->out[d];
     size_t k = 0;
 
-    if (reach > TAPS_MAX)
+    if (taps > 2.0 * TAPS_MAX || taps * out > 1 << 26)
         return onnx_refuse(n, "a scale of %g", r->scale[d]);
-    t->taps = r->mode == NEAREST ? 1 : 2 * (uint32_t)ceil(reach);
+    t->taps = (uint32_t)taps;
     t->any_outside = false;
-    if ((uint64_t)t->taps * out > 1 << 26)
-        return onnx_refuse(n, "a scale of %g", r->scale[d]);
     t->index = onnx_alloc(n, (size_t)out * t->taps, sizeof *t->index);
     t->weight = onnx_alloc(n, (size_t)out * t->taps, sizeof *t->weight);
     t->outside = onnx_alloc(n, out, sizeof *t->outside);
@@ -360,13 +360,16 @@ static bool resize(struct onnx_node *n, WNNOperand x, const struct resize *r)
     }
     if (resampled)
         return onnx_output(n, 0, resample(n, x, r, axes));
-    /* Weighted sums of half precision and integers are formed in single precision; back to integers they are cut off. */
+    /* Weighted sums of half precision and integers are formed in single precision.  Back to integers they are cut off, after a
+     * step away from 0 that is larger than what rounding can lack of a whole number: a picture of one level keeps it. */
     if (r->mode != NEAREST)
         y = onnx_cast(n, y, WNNOperandDataType_Float32);
     for (uint32_t i = 0; i < count; i++) {
         size_t d = axes[i];
         y = tables[d].taps > FEW_TAPS ? resize_by_matrix(n, y, r, d, &tables[d]) : resize_by_gathers(n, y, r, d, &tables[d]);
     }
+    if (r->mode != NEAREST && !is_float)
+        y = onnx_add(n, y, onnx_mul(n, wnnGraphBuilderSign(n->builder, y, n->options), onnx_scalar_like(n, y, 1e-3)));
     return onnx_output(n, 0, onnx_cast(n, extrapolate(n, y, r, tables), type));
 }
 
@@ -375,13 +378,12 @@ static bool resize(struct onnx_node *n, WNNOperand x, const struct resize *r)
 /* Finds sizes and scales of all axes; of those in the attribute axes, if it is there. */
 static const uint32_t *read_axes(struct onnx_node *n, const struct resize *r, size_t *count)
 {
-    static const uint32_t all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     const int64_t *axes = onnx_ints(n, "axes", count);
 
     if (axes)
         return onnx_axes(n, axes, *count, r->rank);
     *count = r->rank;
-    return all;
+    return all_axes;
 }
 
 static bool set_scale(struct onnx_node *n, struct resize *r, uint32_t d, double scale)
@@ -502,8 +504,7 @@ bool onnx_import_resize(struct onnx_node *n)
     if (!axes || n->refused)
         return false;
     bool sized = onnx_input(n, 3) && !(onnx_input(n, 3)->rank && !onnx_input(n, 3)->dims[0]);
-    if (!sized)
-        onnx_ignore(n, "keep_aspect_ratio_policy"); /* of sizes only */
+    onnx_ignore(n, "keep_aspect_ratio_policy"); /* without sizes */
     if (!(sized ? read_sizes(n, &r, axes, count) : read_scales(n, &r, 2, axes, count)) ||
         (r.coordinates == CROP_AND_RESIZE && !read_region(n, &r, axes, count)))
         return false;
@@ -514,7 +515,6 @@ bool onnx_import_resize(struct onnx_node *n)
  * the axis shrinks (ONNX's test_resize_downsample_nearest).  Blocks of channels have whole scales, and say where places are. */
 bool onnx_import_upsample(struct onnx_node *n)
 {
-    static const uint32_t all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     WNNOperand x = onnx_operand(n, 0);
     const bool in_blocks = n->row->domain;
     const float *floats = NULL;
@@ -530,7 +530,7 @@ bool onnx_import_upsample(struct onnx_node *n)
     r.coordinates = r.mode == NEAREST ? ASYMMETRIC : (enum coordinates)coordinates;
     r.rounding = CEIL_OF_SMALLER;
     if (n->version >= 9)
-        return read_scales(n, &r, 1, all, r.rank) && resize(n, x, &r);
+        return read_scales(n, &r, 1, all_axes, r.rank) && resize(n, x, &r);
     if (in_blocks)
         whole = onnx_ints(n, "scales", &count);
     else
