@@ -55,8 +55,8 @@ void processors_each(const char *triple, bool features, void (*each)(void *user,
 /** Runs the passes that the text names on the module (pipeline.cc).  Returns false with a message in text[size] if LLVM does
  * not know one of them. */
 bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char *text, size_t size);
-/** Makes the passes of code generation for files of a type, of register tiles alone if `tiled`, which for small kernels takes
- * as long as running them (pipeline.cc).  Returns NULL if the target does not support the type. */
+/** Makes the passes of code generation for files of a type, without strength reduction if `tiled`, which for small kernels
+ * takes as long as running them (pipeline.cc).  Returns NULL if the target does not support the type. */
 void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool tiled);
 /** Makes a file of a module, which it changes; any number of modules may follow. */
 LLVMMemoryBufferRef pipeline_generate(void *pipeline, LLVMModuleRef module);
@@ -80,7 +80,7 @@ bool machine_lower(const struct machine *m, const struct llvm_build *b, const st
 bool machine_run_passes(const struct machine *m, LLVMModuleRef module, const char *passes, struct error *e);
 /** Verifies a module (if that is switched on) and optimises it.  Returns false after an error in *e. */
 bool machine_optimize(struct machine *m, LLVMModuleRef module, struct error *e);
-/** Makes machine code or assembly of a module, whose loops are those of a register tile if `tiled`.  The caller disposes of
+/** Makes machine code or assembly of a module, of register tiles or stages if `tiled`.  The caller disposes of
  * *out.  Returns false after an error in *e, and *out is NULL. */
 bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileType type, bool tiled, LLVMMemoryBufferRef *out,
                       struct error *e);

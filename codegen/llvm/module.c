@@ -395,7 +395,7 @@ static bool compile_module(const struct compilation *c, LLVMContextRef context, 
     dump_assembly(m, k, c->symbol, module);
     m->times.structures++;
     double optimized = milliseconds_now();
-    ok = machine_generate(m, module, LLVMObjectFile, c->s->tiled || schedule_has_many_addresses(c->s), c->object, c->e);
+    ok = machine_generate(m, module, LLVMObjectFile, c->s->tiled || c->s->stages, c->object, c->e);
     if (ok && m->debug && m->debug->flags & DEBUG_TIME_PASSES)
         fprintf(stderr, "# kernel %-32s emit and passes %8.3f ms, code %8.3f ms\n", k->name[0] ? k->name : c->symbol,
                 optimized - start, milliseconds_now() - optimized);

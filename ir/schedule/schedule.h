@@ -301,8 +301,8 @@ int64_t schedule_padded_panel(const struct target *t, const struct contraction *
  */
 int64_t schedule_recurrent_panel(const struct target *t, int64_t n);
 
-/** Returns whether a stage, or some stage of a kernel, has so many addresses that only what is the same for a unit is added to
- * their pointers: the rest is one index for all.  Then LLVM's strength reduction would take them apart again. */
+/** Returns whether a stage has so many addresses that only what is the same for a unit is added to their pointers: the rest is
+ * one index for all. */
 bool schedule_has_many_addresses(const struct schedule *s);
 
 /* ---- what the lowering asks about a register tile, by the schedule (schedule_matmul.c) ---- */

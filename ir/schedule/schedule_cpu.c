@@ -402,13 +402,10 @@ bool schedule_has_many_addresses(const struct schedule *s)
     enum { MANY = 16 };
     const struct kernel *k = s->kernel;
     uint32_t count = k->macro_tile_vars && !s->tiled ? k->store_count : 0;
-    bool many = false;
 
     for (uint32_t i = 0; count && i < k->expr_count; i++)
         count += k->exprs[i].op == K_LOAD;
-    for (uint32_t i = 0; i < k->stage_count; i++)
-        many |= schedule_has_many_addresses(s->stages[i]);
-    return many || count > MANY;
+    return count > MANY;
 }
 
 /* Returns how many zeros a stage's loads read for all of a unit where a guard fails, or 0 if some load cannot: guards must be
