@@ -77,6 +77,8 @@ static bool levels_create(const struct compilation *c, const struct program *p, 
         }
         if (!level->schedules)
             return false;
+        if (!p->is_variant)
+            schedules_join(level->schedules, level->count);
     }
     return true;
 }
