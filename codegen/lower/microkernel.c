@@ -344,20 +344,18 @@ static void block_body(struct emitter *e, const struct context *cx, void *user)
     add_partial_sums(e, cx, at->sums);
 }
 
-/* Ends a block of a sum of which no step is outside of it. */
-static void join_blocks(struct emitter *e, const struct context *cx, struct sums *t, V is_first, V is_last)
+/* Ends a block of a sum, which follows others or is the first, and after which it goes on or not. */
+static void join_blocks(struct emitter *e, const struct context *cx, struct sums *t, V follows, V goes_on)
 {
     const struct build *m = &e->m;
 
-    loop_if_begin(m->b, is_first);
-    loop_else(m->b);
+    loop_if_begin(m->b, follows);
     for (uint32_t c = 0; c < cx->copies; c++)
         op_set(m, t->partial[0][c], op_add(m, op_get(m, t->total[c]), partial_value(e, cx, t, c)));
     for (uint32_t i = 1; i < e->s->tile.chains; i++)
         clear(e, t->partial[i], cx->copies);
     loop_end(m->b);
-    loop_if_begin(m->b, is_last);
-    loop_else(m->b);
+    loop_if_begin(m->b, goes_on);
     for (uint32_t c = 0; c < cx->copies; c++)
         op_set(m, t->total[c], partial_value(e, cx, t, c));
     clear_partial_sums(e, cx, t);
@@ -372,7 +370,7 @@ static void split_loop(struct emitter *e, const struct context *cx, const struct
 
     steps_loop(e, cx, at, first, op_smin(m, next, size));
     if (may_be_one_block(e))
-        join_blocks(e, cx, at->sums, op_eq(m, first, const_index(m, 0)), op_ge(m, next, size));
+        join_blocks(e, cx, at->sums, op_ne(m, first, const_index(m, 0)), op_lt(m, next, size));
     else
         add_partial_sums(e, cx, at->sums);
     loop_for_end(m->b, steps);

@@ -97,8 +97,7 @@ static struct kernel *words(int count)
                      "n=%d", count);
 }
 
-/* Returns whether two kernels share code, after schedules_join; *shorter says whether the first has tiles of one row
- * less. */
+/* Returns whether two kernels share code after schedules_join; *shorter: whether the first has tiles of one row less. */
 static bool share_code(struct kernel *one, struct kernel *other, bool *shorter)
 {
     struct arena a = {0};
