@@ -512,7 +512,7 @@ bool onnx_import_resize(struct onnx_node *n)
 }
 
 /* Imports Upsample, and Resize below version 11: places are divided by the scale, the nearest is the one below, or above where
- * the axis shrinks (ONNX's test_resize_downsample_nearest).  Blocks of channels have whole scales, and say where places are. */
+ * the axis shrinks (ONNX's tests of version 10).  Blocks of channels have whole scales, and say where places are. */
 bool onnx_import_upsample(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0);
