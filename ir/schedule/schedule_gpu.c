@@ -63,12 +63,17 @@ bool gpu_is_row(const struct kernel *k, const struct gpu_facts *device)
 
 /* ---- the index space ---- */
 
+static void enumerate(struct gpu_vars *v, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        v->vars[v->count++] = first + i;
+}
+
 struct gpu_vars gpu_reduced_vars(const struct kernel *k)
 {
-    struct gpu_vars reduced = {.count = k->reduced_count};
+    struct gpu_vars reduced = {.count = 0};
 
-    for (uint32_t i = 0; i < reduced.count; i++)
-        reduced.vars[i] = k->parallel_count + i;
+    enumerate(&reduced, k->parallel_count, k->reduced_count);
     return reduced;
 }
 
@@ -79,12 +84,6 @@ int64_t gpu_vars_points(const struct kernel *k, const struct gpu_vars *v)
     for (uint32_t i = 0; i < v->count; i++)
         points *= k->vars[v->vars[i]].size;
     return points;
-}
-
-static void enumerate(struct gpu_vars *v, uint32_t first, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        v->vars[v->count++] = first + i;
 }
 
 uint32_t gpu_power_of_two(int64_t at_least, uint32_t at_most)

@@ -6,6 +6,7 @@
  * A stage is scheduled like a kernel whose index space is one group: a contraction in register tiles, anything else
  * in vectors of points.  Where a stage has fewer points than the group has items, and long rows, several items share a row.
  */
+#include "ir/kernel/kernel_internal.h"
 #include "ir/schedule/schedule_gpu_internal.h"
 
 /* ---- one stage ---- */
@@ -22,11 +23,9 @@ static uint32_t share_rows(const struct gpu_context *c)
 {
     const struct kernel *k = c->k;
     const int64_t iterations = iterations_of(k, 0, k->reduced_count);
-    int64_t points = 1;
+    const int64_t points = (int64_t)kernel_points(k, KVAR_PARALLEL) / kernel_macro_tiles(k);
     uint32_t items = 1;
 
-    for (uint32_t i = k->macro_tile_vars; i < k->parallel_count; i++)
-        points *= k->vars[i].size;
     for (uint32_t i = 0; i < k->expr_count; i++)
         if (!can_be_shared(&k->exprs[i], k))
             return 1;

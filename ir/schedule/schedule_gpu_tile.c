@@ -21,7 +21,7 @@ enum {
 /* Describes an operand of the dot, and along which variables it differs. */
 struct dot_operand {
     bool along[KERNEL_VARS_MAX];
-    struct gpu_accesses accesses; /* along the lane variable */
+    bool scattered; /* along the lane variable */
 };
 
 struct contraction_view {
@@ -43,21 +43,16 @@ static uint32_t find_vector_dot(const struct kernel *k)
     return type == KT_F32 || type == KT_I32 || type == KT_U32 ? dot : KEXPR_NONE;
 }
 
-/* Loads of an operand that are neighbours along a variable, and those that are not. */
-static struct gpu_accesses operand_accesses(const struct kernel *k, const bool *used, uint32_t var)
+/* Returns whether some load of an operand has elements along a variable that are no neighbours. */
+static bool is_scattered(const struct kernel *k, const bool *used, uint32_t var)
 {
-    struct gpu_accesses a = {.computable = true};
-
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *e = &k->exprs[i];
-        if (!used[i] || !depends_on(e->vars, var) || e->op != K_LOAD)
-            continue;
-        if (!kaffine_derives(k, e->index, var) && kaffine_coefficient(e->index, var) == 1)
-            a.side_by_side++;
-        else
-            a.scattered++;
+        if (used[i] && e->op == K_LOAD && depends_on(e->vars, var) &&
+            (kaffine_derives(k, e->index, var) || kaffine_coefficient(e->index, var) != 1))
+            return true;
     }
-    return a;
+    return false;
 }
 
 /* Sees which operand differs along which variable.  Returns false if there is no contraction, or one whose columns are all the
@@ -75,7 +70,7 @@ static bool view_contraction(const struct kernel *k, struct contraction_view *v)
         for (uint32_t var = 0; var < k->parallel_count + k->reduced_count; var++)
             v->operands[o].along[var] = depends_on(k->exprs[operand].vars, var);
         mark_below(k, operand, used);
-        v->operands[o].accesses = operand_accesses(k, used, n);
+        v->operands[o].scattered = is_scattered(k, used, n);
     }
     const bool known = v->dot != KEXPR_NONE && used;
     arena_free(&arena);
@@ -203,7 +198,7 @@ static double tile_cost(const struct gpu_context *c, const struct contraction_vi
         double one = c->device->tile_load;
         for (uint32_t i = 0; i < t->m.count; i++)
             rows |= x->along[t->m.vars[i]];
-        if (columns && s->lanes > 1 && x->accesses.scattered)
+        if (columns && s->lanes > 1 && x->scattered)
             one += c->device->tile_gather * s->lanes;
         loads += one * (rows ? t->rows : 1) * (columns ? t->vectors : 1);
     }
@@ -332,11 +327,10 @@ static bool is_dot_of_rows(const struct gpu_context *c, const struct contraction
 {
     const struct kernel *k = c->k;
     const uint32_t n = k->parallel_count - 1, last = n + k->reduced_count;
-    uint32_t scattered = 0;
-    bool along_k = true;
+    bool scattered = false, along_k = true;
 
     for (uint32_t o = 0; o < 2; o++) {
-        scattered += v->operands[o].along[n] && v->operands[o].accesses.scattered;
+        scattered |= v->operands[o].along[n] && v->operands[o].scattered;
         along_k &= is_along_k(k, k->exprs[v->dot].args[o]);
     }
     return scattered && along_k && k->vars[last].size >= c->device->vector_lanes && s->tile.rows < 4;
