@@ -29,6 +29,7 @@ static const char *safetensors_name(dtype t)
         [WNNOperandDataType_Int8] = "I8",
         [WNNOperandDataType_Uint8] = "U8",
         [DTYPE_BFLOAT16] = "BF16",
+        [DTYPE_INT16] = "I16",
         [DTYPE_FLOAT8E4M3] = "F8_E4M3",
         [DTYPE_FLOAT8E5M2] = "F8_E5M2",
         [DTYPE_FLOAT64] = "F64",

@@ -27,19 +27,23 @@ static void write_constant(FILE *out, const char *name, const char *shape, unsig
     fputs("]);\n", out);
 }
 
-/* Convolutions in nchw, one of them large enough for Winograd's transforms, and nodes fused with them. */
+/* Convolutions in nchw, one of them large enough for Winograd's transforms, one of bytes, and nodes fused with them. */
 static void write_convolutions(FILE *out)
 {
     fputs("webnn_graph \"convolutions\" v1 {\n  inputs { x: f32[1, 32, 28, 28]; }\n  consts {\n", out);
     write_constant(out, "w", "32, 32, 3, 3", 32 * 32 * 9, 0.1);
     write_constant(out, "b", "32", 32, 1);
     write_constant(out, "mean", "32", 32, 1);
-    fputs("    variance: f32[32] @scalar(1.5);\n", out);
+    fputs("    variance: f32[32] @scalar(1.5); i: i8[32, 32, 3, 3] @scalar(3); iz: i8[1, 1, 1, 1] @scalar(0);\n"
+          "    qs: f32[1, 1, 1, 1] @scalar(0.025); qz: u8[1, 1, 1, 1] @scalar(100);\n",
+          out);
     write_constant(out, "d", "32, 1, 3, 3", 32 * 9, 0.5);
     write_constant(out, "f", "32, 10", 320, 0.5);
     fputs("  }\n  nodes {\n"
           "    c = conv2d(x, w, bias=b, padding=[1, 1, 1, 1]);\n    n = batchNormalization(c, mean, variance);\n"
-          "    r = relu(n);\n    e = conv2d(r, d, groups=32, padding=[1, 1, 1, 1]);\n    s = add(e, x);\n"
+          "    r = relu(n);\n    e = conv2d(r, d, groups=32, padding=[1, 1, 1, 1]);\n    q = quantizeLinear(x, qs, qz);\n"
+          "    t = dequantizeLinear(q, qs, qz);\n    j = dequantizeLinear(i, qs, iz);\n"
+          "    k = conv2d(t, j, padding=[1, 1, 1, 1]);\n    s = add(e, k);\n"
           "    h = clamp(s, minValue=0, maxValue=6);\n    g = averagePool2d(h);\n    v = reshape(g, [1, 32]);\n"
           "    p = matmul(v, f);\n    y = softmax(p, 1);\n  }\n  outputs { y; }\n}\n",
           out);
@@ -99,7 +103,7 @@ static void check_stages(void (*write)(FILE *out), const char *options, const ch
 TEST(stages_of_convolutions_read_back)
 {
     check_stages(write_convolutions, "--engine cpu --debug isa=avx2,prefer-winograd", "--atol 1e-5 --rtol 1e-4", 6);
-    runs(0, "", "grep -q '@winograd(' dump/*.webnn");
+    runs(0, "", "test `grep '@winograd(' dump/*finish-clusters.webnn | wc -l` = 2");
     runs(0, "", "grep -q '@kernel(' dump/*finish-clusters.webnn");
     runs(0, "", "test -s dump/graph0-*-finish-clusters.safetensors");
     check_stages(write_convolutions, "--engine cpu --debug no-library,isa=baseline", "--atol 1e-5 --rtol 1e-4", 6);

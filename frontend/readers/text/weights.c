@@ -405,6 +405,7 @@ bool weights_entry_is(const struct weights_entry *entry, dtype type, size_t rank
                 (dtype_is_public(type)    ? entry->dataType == type
                  : type == DTYPE_BFLOAT16 ? !strcmp(entry->typeName, "BF16")
                  : type == DTYPE_FLOAT64  ? !strcmp(entry->typeName, "F64")
+                 : type == DTYPE_INT16    ? !strcmp(entry->typeName, "I16")
                                           : entry->typeName[0] == 'U' &&
                                                entry->typeName[1] == '0' + (int)dtype_packed_bits(type) && !entry->typeName[2]);
 
