@@ -9,6 +9,7 @@
 #include "passes/weights/byte_operands.h"
 
 #include <float.h>
+#include <string.h>
 
 #include "ir/graph/compact.h"
 #include "ir/graph/constant_pool.h"
@@ -70,11 +71,17 @@ bool byte_weights_find(const struct node *unpacking, uint32_t results, struct by
 /* Returns whether weights less their zero points are signed bytes. */
 static bool fits_bytes(const struct byte_weights *w, int64_t channels, uint32_t results)
 {
-    const int64_t stride = w->strides[results];
+    const int64_t stride = w->strides[results], count = (int64_t)w->constant->bytes;
 
-    for (int64_t at = 0; at < (int64_t)w->constant->bytes; at++) {
-        const int x = byte_weight_at(w, at, at / stride % channels);
-        if (x < INT8_MIN || x > INT8_MAX)
+    for (int64_t first = 0, channel = 0; first < count; first += stride, channel = (channel + 1) % channels) {
+        const int zero = byte_at(w->zero, w->zero_each ? channel : 0);
+        int least = INT8_MAX, most = INT8_MIN;
+        for (int64_t at = first; at < first + stride; at++) {
+            const int x = byte_at(w->numbers, at);
+            least = x < least ? x : least;
+            most = x > most ? x : most;
+        }
+        if (least - zero < INT8_MIN || most - zero > INT8_MAX)
             return false;
     }
     return true;
@@ -260,29 +267,43 @@ static uint32_t packed_dims(const struct tensor_type *t, const struct weight_ord
     return rank;
 }
 
+/* Writes the weights of neighbouring channels at some place less their zero points, each into a word of its own. */
+static void write_numbers(const struct byte_weights *w, int64_t at, int64_t stride, int64_t channel, int64_t count,
+                          uint32_t word, int8_t *to)
+{
+    const uint8_t *from = (const uint8_t *)w->constant->data + at; /* differences of bytes of both types are the same */
+    const int64_t zero_stride = w->zero_each;
+    const uint8_t *zeros = (const uint8_t *)w->zero->constant->data + channel * zero_stride;
+
+    for (int64_t i = 0; i < count; i++)
+        to[i * word] = (int8_t)(uint8_t)(from[i * stride] - zeros[i * zero_stride]);
+}
+
 /* Writes B's words, of so many bytes. */
 static void write_words(const struct byte_weights *w, const struct tensor_type *t, const struct weight_order *o, int64_t panel,
                         uint32_t word, int8_t *to)
 {
     const int64_t last = t->dims[o->others[o->count - 1]], stride = w->strides[o->others[o->count - 1]];
+    const int64_t words = ceil_div(last, word), across = w->strides[o->results];
     int64_t outer = 1;
 
     for (uint32_t i = 0; i + 1 < o->count; i++)
         outer *= t->dims[o->others[i]];
-    for (int64_t first = 0; first < t->dims[o->results]; first += panel)
-        for (int64_t at = 0; at < outer; at++) {
-            int64_t from = 0, left = at;
-            for (uint32_t i = o->count - 1; i-- > 0;) {
-                from += left % t->dims[o->others[i]] * w->strides[o->others[i]];
-                left /= t->dims[o->others[i]];
-            }
-            for (int64_t k = 0; k < last; k += word)
-                for (int64_t i = first; i < first + panel; i++) {
-                    const int64_t column = from + i * w->strides[o->results];
-                    for (int64_t j = k; j < k + word; j++)
-                        *to++ = j < last ? (int8_t)byte_weight_at(w, column + j * stride, i) : 0;
-                }
+    for (int64_t at = 0; at < outer; at++) {
+        int64_t from = 0, left = at;
+        for (uint32_t i = o->count - 1; i-- > 0;) {
+            from += left % t->dims[o->others[i]] * w->strides[o->others[i]];
+            left /= t->dims[o->others[i]];
         }
+        for (int64_t k = 0; k < last; k += word)
+            for (int64_t first = 0; first < t->dims[o->results]; first += panel) { /* neighbours lie in the same lines */
+                int8_t *row = to + ((first / panel * outer + at) * words + k / word) * panel * word;
+                if (k + word > last)
+                    memset(row, 0, (size_t)(panel * word));
+                for (int64_t j = 0; j < word && k + j < last; j++)
+                    write_numbers(w, from + (k + j) * stride + first * across, across, first, panel, word, row + j);
+            }
+    }
 }
 
 static struct constant *pack_words(const struct byte_weights *w, const struct tensor_type *t, const struct weight_order *o,
