@@ -434,10 +434,14 @@ static void sweep_region(struct loop_region *region)
     }
 }
 
+/* Sets the serial of all operations, and of their operands, which may be constants, to 0. */
 static void forget_uses(struct loop_function *f)
 {
-    for (struct loop_value *v = loop_walk(f, NULL); v; v = loop_walk(f, v))
+    for (struct loop_value *v = loop_walk(f, NULL); v; v = loop_walk(f, v)) {
         v->serial = 0;
+        for (uint32_t i = 0; i < v->arg_count; i++)
+            v->args[i]->serial = 0;
+    }
 }
 
 void loop_sweep(struct loop_function *f)

@@ -123,6 +123,21 @@ static uint32_t count(const char *text, const char *what)
     return n;
 }
 
+/** Numbers without a sign keep that, also next to constants. */
+TEST(unsigned_numbers_are_no_indices)
+{
+    struct gpu_schedule s;
+    uint32_t params;
+    char *text =
+        printed("inputs { x: u32[96]; } consts { c: u32[] @scalar(7); d: u32[] @scalar(3000000000); e: u32[] @scalar(5); }"
+                " nodes { q = div(x, c); m = max(q, d); y = div(m, e); z = add(y, q); } outputs { y; z; }",
+                &s, &params);
+
+    assert_int_equal(count(strstr(text, "__kernel"), "const int op"), count(strstr(text, "__kernel"), "get_"));
+    assert_null(strstr(strstr(text, "__kernel"), "(uint)op"));
+    free(text);
+}
+
 /** Where a window crosses an edge of the padding, neighbouring elements are one masked load, and two numbers tell whether there
  * is any to load. */
 TEST(edges_are_masked_loads)
