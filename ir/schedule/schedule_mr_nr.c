@@ -136,7 +136,7 @@ static uint64_t tile_likeness(const struct schedule *s)
  * one block, cost next to nothing. */
 static void tile_join(struct schedule *s, const struct register_tile *other)
 {
-    struct register_tile *t = &s->tile, alone = *t;
+    struct register_tile *t = &s->tile;
 
     if (!t->strided || !other->strided || t->chains != other->chains || t->unroll_from != other->unroll_from ||
         t->b_outer != other->b_outer || t->m_outer != other->m_outer || t->m_var != other->m_var)
@@ -146,10 +146,15 @@ static void tile_join(struct schedule *s, const struct register_tile *other)
     const int64_t steps = s->kernel->vars[s->kernel->parallel_count].size;
     if (t->split == KEXPR_NONE && other->split == 0 && other->split_steps > 1 && steps > 1 &&
         t->prefetch_var == other->prefetch_var) {
+        const struct register_tile alone = *t;
+        const struct knumbers numbers = s->numbers;
+
         t->split = 0;
         t->split_steps = steps;
-        if (!schedule_list_numbers(s))
+        if (!schedule_list_numbers(s)) { /* without memory the kernel stays as it is */
             *t = alone;
+            s->numbers = numbers;
+        }
     }
 }
 
