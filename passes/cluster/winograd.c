@@ -17,10 +17,16 @@
 
 /* ---- cost: nanoseconds of the busiest thread (struct winograd_prices) ---- */
 
+/* Returns how much of the memory and the vectors of floats inputs and weights take. */
+static double share_of(const struct winograd_shape *s)
+{
+    return s->numbers ? 0.5 : 1;
+}
+
 /* Returns the bytes of scratch that a macro-tile takes: transformed inputs and results of the matmuls. */
 static double scratch_bytes(const struct winograd_shape *s)
 {
-    const double channels = s->share * (double)s->in_channels + (double)s->out_channels;
+    const double channels = share_of(s) * (double)s->in_channels + (double)s->out_channels;
 
     return (double)(s->tile->points * s->macro_tile[0] * s->macro_tile[1]) * channels * sizeof(float);
 }
@@ -37,9 +43,9 @@ static double transformed_cost(const struct winograd_shape *s, const struct targ
 {
     const struct winograd_prices *p = &target_facts(t)->multiplication.winograd;
     const int64_t *results = s->tile->results, *macro = s->macro_tile, tiles = macro[0] * macro[1];
-    const double in = s->share * filled(s->in_channels, t), out = filled(s->out_channels, t);
+    const double in = share_of(s) * filled(s->in_channels, t), out = filled(s->out_channels, t);
     const double points = (double)(s->tile->points * tiles);
-    const double weights = s->share * (double)(s->tile->points * s->in_channels) * out, kib = weights * sizeof(float) / 1024;
+    const double weights = share_of(s) * (double)(s->tile->points * s->in_channels) * out, kib = weights * sizeof(float) / 1024;
     const double read = (double)((results[0] * macro[0] + 2) * (results[1] * macro[1] + 2));
     const double macro_tiles = (double)ceil_div(s->batch * s->count[0] * s->count[1], target_stage_threads(t));
     const bool near = kib * 1024 + scratch_bytes(s) < target_facts(t)->cache.l2_reused_share * target_l2_bytes(t);
@@ -54,7 +60,7 @@ static double direct_cost(const struct winograd_shape *s, const struct target *t
 {
     const struct contraction_prices *direct = &target_facts(t)->multiplication.packed;
     const struct winograd_prices *p = &target_facts(t)->multiplication.winograd;
-    const double weights = s->share * 9 * (double)s->in_channels * filled(s->out_channels, t);
+    const double weights = share_of(s) * 9 * (double)s->in_channels * filled(s->out_channels, t);
     const double product = direct->product + direct->window / (double)s->in_channels + (s->planar ? 0 : p->interleaved);
     const double pixels = (double)(s->batch * s->out[0] * s->out[1]) / (double)target_stage_threads(t);
 
@@ -163,7 +169,6 @@ bool winograd_shape(const struct node *n, const struct target *t, uint32_t kind,
         s->padding[d] = c.padding[2 * d];
         s->tiles[d] = ceil_div(s->out[d], s->tile->results[d]);
     }
-    s->share = s->numbers ? 0.5 : 1;
     choose_macro_tiles(s, t);
     s->block = s->in_channels % block == 0 ? block : s->in_channels % (block / 2) == 0 ? block / 2 : s->in_channels;
     s->panel = schedule_padded_panel(
@@ -328,6 +333,7 @@ static bool transform_node(struct graph *g, struct node *n, const struct target 
 {
     struct constant *floats = n->inputs[1].value->constant;
     const int64_t kinds = floats ? target_facts(t)->winograd.kinds : 1;
+    unsigned char refused = floats ? atomic_load_explicit(&floats->refused_tiles, memory_order_relaxed) : 0;
     bool done = false, faster;
 
     while (!done) {
@@ -335,9 +341,7 @@ static bool transform_node(struct graph *g, struct node *n, const struct target 
         double least = INFINITY;
 
         for (uint32_t kind = 0; kind < kinds; kind++) {
-            if (floats && atomic_load_explicit(&floats->refused_tiles, memory_order_relaxed) >> kind & 1)
-                continue;
-            if (!winograd_shape(n, t, kind, &s))
+            if (refused >> kind & 1 || !winograd_shape(n, t, kind, &s))
                 continue;
             const double cost = expected_cost(&s, t, &faster);
             if (cost < least && (always || faster)) {
@@ -349,9 +353,9 @@ static bool transform_node(struct graph *g, struct node *n, const struct target 
             return true;
         if (!attach(g, n, &best, t->pool, &done))
             return false;
-        if (!done) /* nor do they at another size */
-            atomic_fetch_or_explicit(&floats->refused_tiles, (unsigned char)(1 << (best.tile - winograd_tile(0))),
-                                     memory_order_relaxed);
+        refused |= done ? 0 : 1 << (best.tile - winograd_tile(0));
+        if (floats) /* the weights are refused at other sizes, too */
+            atomic_fetch_or_explicit(&floats->refused_tiles, refused, memory_order_relaxed);
     }
     *changed = true;
     return floats || separate_byte_operand(g, n);

@@ -22,7 +22,6 @@ struct winograd_shape {
     int64_t in_channels, out_channels;
     bool planar;  /* channels are not contiguous: the image is in nchw */
     bool numbers; /* inputs are bytes less their zero point, and transforms exact, in integers of 16 and 32 bits */
-    double share; /* of the memory and the vectors of floats, which inputs and weights take */
     const struct winograd_tile *tile;
     int64_t block;         /* input channels that are transformed at a time */
     int64_t panel;         /* contiguous output channels in the transformed weights [points][out / panel][in][panel] */

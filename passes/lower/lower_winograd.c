@@ -342,8 +342,10 @@ struct kernel *lower_winograd(const struct target *target, const struct node_tab
     /* The locals are in the order of the enumeration. */
     kernel_local(b.stages.kernel, numbers ? DTYPE_INT16 : WNNOperandDataType_Float32, b.s.tile->points * b.v_step);
     kernel_local(b.stages.kernel, numbers ? WNNOperandDataType_Int32 : WNNOperandDataType_Float32, b.s.tile->points * b.m_step);
-    stages_local(&b.stages, 1);
-    stages_local(&b.stages, b.s.macro_tile[0] * b.s.macro_tile[1] * b.s.block);
+    if (!numbers) {
+        stages_local(&b.stages, 1);
+        stages_local(&b.stages, b.s.macro_tile[0] * b.s.macro_tile[1] * b.s.block);
+    }
     return stages_end(&b.stages, add_stage(&b, make_input, "input", KSTAGE_ALWAYS) &&
                                      (numbers || add_stage(&b, make_predicate, "predicate", KSTAGE_ALWAYS)) &&
                                      add_stage(&b, make_matmul, "matmul", numbers ? KSTAGE_ALWAYS : KSTAGE_BELOW) &&

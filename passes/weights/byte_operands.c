@@ -75,7 +75,7 @@ static bool fits_bytes(const struct byte_weights *w, int64_t channels, uint32_t 
 
     for (int64_t first = 0, channel = 0; first < count; first += stride, channel = (channel + 1) % channels) {
         const int zero = byte_at(w->zero, w->zero_each ? channel : 0);
-        int least = INT8_MAX, most = INT8_MIN;
+        int least = UINT8_MAX, most = INT8_MIN;
         for (int64_t at = first; at < first + stride; at++) {
             const int x = byte_at(w->numbers, at);
             least = x < least ? x : least;
