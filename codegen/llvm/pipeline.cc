@@ -52,8 +52,8 @@ const char *const idle[] = {
     "X86 Domain Reassignment Pass",
 };
 
-/* The passes of code generation without those, and without one that register tiles and stages do not need: their addresses are
- * as they shall be (lower/induction.c, lower/index.c). */
+/* The passes of code generation without those, and without strength reduction for register tiles and stages, whose addresses
+ * the lowering reduces (lower/induction.c, lower/index.c). */
 class Generation : public llvm::legacy::PassManager
 {
   public:

@@ -25,8 +25,8 @@ static inline bool guard_is_known(const struct context *cx, const struct form_va
  * none. */
 void guards_value(struct emitter *e, const struct context *cx, uint32_t form, uint32_t count, uint32_t level, V *scalar,
                   V *lanes);
-/** Returns scalar conditions: guards hold for every lane, and may hold for some, judged by the first and the last one.  Returns
- * false if that is not possible, because a guard depends on other variables than the vector's. */
+/** Returns scalar conditions: guards hold for every lane, and may hold for some, by those of the first and the last one.
+ * Returns false if that is not possible, because a guard depends on other variables than the vector's. */
 bool guards_at_ends(struct emitter *e, const struct context *cx, uint32_t form, uint32_t count, V *every, V *some);
 /** Returns the value where a guard fails, as that many lanes of the tensor's element type. */
 V guard_fill(struct emitter *e, const struct kexpr *load, uint32_t lanes);

@@ -248,7 +248,7 @@ struct kernel {
     uint32_t phase_count; /* loops over the REDUCED variables; at least 1 if there are any */
     struct kernel_builder builder;
     bool finished;
-    /* Only these are not cleared, since clearing them takes longer than lowering many a kernel: */
+    /* kernel_create does not clear these, which takes longer than lowering a small kernel: */
     struct kvar vars[KERNEL_VARS_MAX]; /* PARALLEL outermost first, then REDUCED outermost first, then DERIVED */
     struct ktensor tensors[KERNEL_TENSORS_MAX];
 };

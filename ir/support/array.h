@@ -15,8 +15,8 @@ struct arena;
 bool array_grow(struct arena *a, void *items, size_t *capacity, size_t needed, size_t size);
 /**
  * Makes room for `needed` items of `size` bytes in an array, which may move.  `items` is the address of its pointer; the array
- * lies in the arena, or on the heap if a is NULL.  Returns false if memory runs out, and nothing has
- * changed.
+ * lies in the arena, or on the heap if a is NULL, and new items have any value.  Returns false if memory runs out, and nothing
+ * has changed.
  */
 static inline bool array_reserve(struct arena *a, void *items, size_t *capacity, size_t needed, size_t size)
 {
