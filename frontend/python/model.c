@@ -333,19 +333,20 @@ static bool check_names(PyObject *self, struct bindings *inputs)
 /** Builds or finds the graph for the shapes of arrays and computes it. */
 static PyObject *model_compute(PyObject *self, struct bindings *inputs)
 {
-    WNNModelShape *shapes = PyMem_Calloc(inputs->count + 1, sizeof(*shapes));
+    WNNModelShape *shapes = PyMem_Calloc(wnnModelInfoGetInputCount(info_of(self)) + 1, sizeof(*shapes));
     struct options o = {.model.shapes = shapes};
     struct module *m = module_of(self);
     PyObject *result = NULL;
+    WNNModelDeclaration d;
     WNNGraph graph = NULL;
 
     if (!shapes)
         return PyErr_NoMemory();
-    for (size_t i = 0; i < inputs->count; i++) {
-        const struct binding *b = &inputs->list[i];
+    for (size_t i = 0; !wnnModelInfoGetInput(info_of(self), i, &d); i++) {
+        const struct binding *b = bindings_find(inputs, d.name);
 
-        /* Bytes say nothing of a shape. */
-        if (!b->source.raw || b->source.rank != 1)
+        /* Bytes say nothing of a shape, unless each is an element of a vector. */
+        if (b && (!b->source.raw || (d.rank == 1 && wnnOperandDataTypeGetByteSize(d.dataType) == 1)))
             shapes[o.model.shapeCount++] = (WNNModelShape){b->name, b->source.rank, b->source.sizes};
     }
     inputs->may_exceed = true; /* inputs of the model that its graph does not need; check_names looks for others */

@@ -7,7 +7,7 @@ import sys
 
 SKIPPED = 77
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TYPES = {"float32": 1, "int64": 7, "bool": 9}
+TYPES = {"float32": 1, "uint8": 2, "int64": 7, "bool": 9}
 
 
 def shared(path):

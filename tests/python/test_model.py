@@ -54,6 +54,8 @@ class Models(unittest.TestCase):
         empty = webnn.load(support.model([support.node("Concat", ["x", "e"], ["y"], axis=0)], [("x", "float32", [2]), (
             "e", "float32", ["n"])], [("y", "float32", ["k"])]))
         self.assertEqual((empty(x=ones(2), e=ones(0))["y"].tolist(), "input 'e' has no elements" in empty.notes), ([1, 1], True))
+        tokens = webnn.load(support.model([support.node("Cast", ["x"], ["y"], to=1)], [("x", "uint8", ["n"])], [("y", "float32", ["n"])]))
+        self.assertEqual([tokens(x=x)["y"].tolist() for x in (np.arange(3, dtype=np.uint8), b"\1")], [[0, 1, 2], [1]])
         fixed = webnn.load(PRODUCT, context, dimensions={"k": 3}, graph_limit=1)
         self.assertEqual(fixed(a=ones(1, 3), b=ones(3, 2).tobytes())["y"].shape, (1, 2))
         self.refuses(ValueError, "folder_limit is -1", webnn.load, PRODUCT, context, folder_limit=-1)
