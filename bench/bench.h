@@ -129,14 +129,14 @@ void bench_print_quoted(const char *text);
 enum { BENCH_LEVELS = 5 };
 
 /** Lists kinds of arithmetic: for each, processors have units of their own, or instructions that do more at once. */
-enum bench_rate_kind { BENCH_FLOAT32, BENCH_BFLOAT16, BENCH_INT8, BENCH_DIVISION, BENCH_RATES };
+enum bench_rate_kind { BENCH_FLOAT32, BENCH_BFLOAT16, BENCH_INT8, BENCH_RATES };
 
 /** Describes an instruction in a loop that nothing else holds up (peaks_arithmetic.c). */
 struct bench_unit {
     enum bench_rate_kind rate;
     const char *name;
     bool (*has)(void);            /* whether this processor and this system have it */
-    double (*run)(int64_t times); /* returns operations: 2 per multiply-add, 1 per division */
+    double (*run)(int64_t times); /* returns operations: 2 per multiply-add */
     int64_t times;                /* so that it takes a millisecond or so */
 };
 /** Lists all such instructions.  The last one has no name. */
@@ -186,8 +186,7 @@ bool bench_memory_report(const char *name, WNNGraph graph);
  */
 bool bench_steps_report(const char *name, WNNGraph graph, WNNGraph by_library, const struct bench_contractions *contractions,
                         bool (*run)(void *user), void *user, double seconds, struct error *e);
-/** Prints what each step does and how long it takes as one line that is a JSON object, without the library alone.  The graph
- * must be of a context with the debug switch keep-kernels. */
+/** Prints what each step does and how long it takes as one line that is a JSON object, without the library alone. */
 bool bench_steps_json(const char *name, WNNGraph graph, bool (*run)(void *user), void *user, double seconds);
 
 /* ---- tuning (tune.c) ---- */

@@ -35,8 +35,8 @@ taken, and the best run of any round is shown next to it.  Exit status 1 if an e
 Builds are timed cold, where every kernel is compiled, and warm, where all of them come from a folder of kernels that are kept; of
 both, and of creating a session, the shortest of all rounds counts.
 
-The limit of a step is the longest of three times: its operations at the peak of their arithmetic (float32, bfloat16, int8), its
-divisions, and its bytes.  Weights come at the speed of reading as much memory as all steps of the network touch together, other
+The limit of a step is the longer of two times: its operations at the peak of their arithmetic (float32, bfloat16, int8), and its
+bytes.  Weights come at the speed of reading as much memory as all steps of the network touch together, other
 operands and results at that of copying as much as the step touches, and what several calls of a step touch again at that of
 reading once more what it touches.  The shares are those of the shortest calls; the peaks are the best that were seen in the same
 run, measured again for each network (bench/README.md).
@@ -132,7 +132,6 @@ def limit_of(step, peaks, touched):
         + (step["distinct_bytes"] - step["weight_bytes"]) / near["copy_gbs"]
         + (step["bytes"] - step["distinct_bytes"]) / max(near["read_gbs"], near["copy_gbs"]),
         step["arithmetic"]: step["operations"] / (peaks[PEAKS[step["arithmetic"]]] or peaks["gflops"]),
-        "division": step["divisions"] / peaks["gdivisions"],
     }
     bound = max(times, key=times.get)
     return times[bound] / 1e6, bound
@@ -142,7 +141,7 @@ def measure_peaks(a, threads, peaks):
     found = run_json([a.bench, "--peaks", "--json", "--threads", str(threads)])
     if not peaks:
         peaks.update(found)
-    for key in (*PEAKS.values(), "gdivisions"):
+    for key in PEAKS.values():
         peaks[key] = max(peaks[key], found[key])
     for best, now in zip(peaks["bandwidth"], found["bandwidth"]):
         best.update({key: max(best[key], now[key]) for key in now})
@@ -270,8 +269,7 @@ def print_machine(m):
     bandwidth = ", ".join(f"in {b['mib']:g} MiB copy {b['copy_gbs']:.1f}, read {b['read_gbs']:.1f} GB/s"
                           for b in m["bandwidth"])
     print(f"\n{m['processor']}, {m['threads']} thread{'s' if m['threads'] > 1 else ''}: {m['gflops']:.1f} GFLOP/s,"
-          f" bfloat16 {m['bfloat16_gflops']:.1f}, int8 {m['int8_gops']:.1f}, {m['gdivisions']:.1f} G divisions/s;"
-          f" {bandwidth}")
+          f" bfloat16 {m['bfloat16_gflops']:.1f}, int8 {m['int8_gops']:.1f}; {bandwidth}")
     print(f"apart from kernels: compute {m['compute_us']:.2f} us, each step {m['step_us']:.2f} us, dispatch returns after"
           f" {m['dispatch_idle_us']:.2f} us (just idle), {m['dispatch_asleep_us']:.2f} us (asleep) or"
           f" {m['dispatch_queued_us']:.2f} us (busy)\n")

@@ -155,9 +155,9 @@ static void print_step(uint32_t i, const struct step_facts *s, double runs)
     printf(", \"implementation\": ");
     bench_print_quoted(s->implementation);
     printf(", \"calls\": %u, \"ms\": %.6f, \"least_ms\": %.6f, \"flops\": %.0f, \"bytes\": %.0f, \"distinct_bytes\": %.0f, "
-           "\"weight_bytes\": %.0f, \"arithmetic\": \"%s\", \"operations\": %.0f, \"divisions\": %.0f, \"moves\": %s}",
+           "\"weight_bytes\": %.0f, \"arithmetic\": \"%s\", \"operations\": %.0f, \"moves\": %s}",
            s->calls, s->nanoseconds / runs * 1e-6, s->least * s->calls * 1e-6, s->flops, s->bytes, s->distinct_bytes,
-           s->weight_bytes, arithmetics[s->arithmetic], s->operations, s->divisions, s->moves ? "true" : "false");
+           s->weight_bytes, arithmetics[s->arithmetic], s->operations, s->moves ? "true" : "false");
 }
 
 bool bench_steps_json(const char *name, WNNGraph graph, bool (*run)(void *user), void *user, double seconds)

@@ -98,9 +98,8 @@ static bool inspect_graph(const struct bench_options *o, struct graph *g, const 
     char debug[512], name[NAME_SHOWN];
     bool ok;
 
-    snprintf(debug, sizeof debug, "%s%s%s", o->debug ? o->debug : "", o->debug ? "," : "",
-             o->json ? "keep-kernels" : "prefer-library");
-    ok = build_subject(o, o->instead.steps && o->json ? debug : o->debug, g, path, o->json ? NULL : &contractions, &s, r);
+    snprintf(debug, sizeof debug, "%s%sprefer-library", o->debug ? o->debug : "", o->debug ? "," : "");
+    ok = build_subject(o, o->debug, g, path, o->json ? NULL : &contractions, &s, r);
     if (ok && o->instead.memory)
         ok = bench_memory_report(shown_name(r, name), s.graph) ||
              file_error(&r->error, "intermediate values take more than 10 %% above the lower bound");

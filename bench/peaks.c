@@ -309,7 +309,6 @@ static const struct {
     [BENCH_FLOAT32] = {"float32", "GFLOP/s", "gflops"},
     [BENCH_BFLOAT16] = {"bfloat16", "GFLOP/s", "bfloat16_gflops"},
     [BENCH_INT8] = {"int8", "Gop/s", "int8_gops"},
-    [BENCH_DIVISION] = {"division", "G/s", "gdivisions"},
 };
 
 void bench_print_peaks(const struct bench_peaks *p)

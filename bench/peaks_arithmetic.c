@@ -46,23 +46,6 @@ static double fma_plain(int64_t times)
     return (double)times * CHAINS * 4 * 2;
 }
 
-static double divide_plain(int64_t times)
-{
-    lanes a[CHAINS], x = {1.1f, 1.2f, 1.3f, 1.4f};
-
-    for (int i = 0; i < CHAINS; i++)
-        a[i] = x + (float)i;
-    for (int64_t r = 0; r < times; r++) {
-#pragma GCC unroll 12
-        for (int i = 0; i < CHAINS; i++)
-            a[i] = x / a[i];
-    }
-    for (int i = 1; i < CHAINS; i++)
-        a[0] += a[i];
-    sink = a[0][0];
-    return (double)times * CHAINS * 4;
-}
-
 #if defined(__x86_64__)
 
 /* ---- the instructions that the processor has ---- */
@@ -149,24 +132,6 @@ __attribute__((target("avx2,fma"))) static double fma_avx2(int64_t times)
     return (double)times * CHAINS * 8 * 2;
 }
 
-__attribute__((target("avx512f"))) static double divide_avx512(int64_t times)
-{
-    __m512 x = _mm512_set1_ps(1.3f);
-
-    CHAIN_LOOP(__m512, _mm512_set1_ps((float)i + 1), _mm512_div_ps(x, a[i]), _mm512_add_ps);
-    sink = _mm512_cvtss_f32(a[0]);
-    return (double)times * CHAINS * 16;
-}
-
-__attribute__((target("avx2"))) static double divide_avx2(int64_t times)
-{
-    __m256 x = _mm256_set1_ps(1.3f);
-
-    CHAIN_LOOP(__m256, _mm256_set1_ps((float)i + 1), _mm256_div_ps(x, a[i]), _mm256_add_ps);
-    sink = _mm256_cvtss_f32(a[0]);
-    return (double)times * CHAINS * 8;
-}
-
 __attribute__((target("avx512f,avx512vnni"))) static double dot_avx512_vnni(int64_t times)
 {
     __m512i x = _mm512_set1_epi8(3), y = _mm512_set1_epi8(-5);
@@ -250,12 +215,9 @@ __attribute__((target("amx-tile,amx-bf16"))) static double dot_amx_bf16(int64_t 
 
 const struct bench_unit bench_units[] = {
     {BENCH_FLOAT32, "128 bits", always, fma_plain, 1 << 19},
-    {BENCH_DIVISION, "128 bits", always, divide_plain, 1 << 16},
 #if defined(__x86_64__)
     {BENCH_FLOAT32, "AVX2", has_avx2, fma_avx2, 1 << 20},
     {BENCH_FLOAT32, "AVX-512", has_avx512, fma_avx512, 1 << 20},
-    {BENCH_DIVISION, "AVX2", has_avx2, divide_avx2, 1 << 16},
-    {BENCH_DIVISION, "AVX-512", has_avx512, divide_avx512, 1 << 16},
     {BENCH_BFLOAT16, "vdpbf16ps", has_avx512_bf16, dot_avx512_bf16, 1 << 18},
     {BENCH_BFLOAT16, "AMX", has_amx_bf16, dot_amx_bf16, 1 << 14},
     {BENCH_INT8, "AVX-VNNI", has_avx_vnni, dot_avx_vnni, 1 << 18},

@@ -29,13 +29,12 @@ import operators
 import peers
 import precision
 
-PEAKS = {"gflops": 200, "bfloat16_gflops": 100, "int8_gops": 800, "gdivisions": 5, "processor": "P", "version": "1",
+PEAKS = {"gflops": 200, "bfloat16_gflops": 100, "int8_gops": 800, "processor": "P", "version": "1",
          "bandwidth": [{"mib": 1, "copy_gbs": 80, "read_gbs": 140}, {"mib": 512, "copy_gbs": 20, "read_gbs": 10}]}
 
 
 def step(**what):
-    return {"distinct_bytes": 0, "bytes": 0, "weight_bytes": 0, "arithmetic": "float32", "operations": 0, "divisions": 0,
-            **what}
+    return {"distinct_bytes": 0, "bytes": 0, "weight_bytes": 0, "arithmetic": "float32", "operations": 0, **what}
 
 
 @unittest.skipUnless(fit_cost, "there is no NumPy")
@@ -89,7 +88,6 @@ class Limits(unittest.TestCase):
         self.limit(1, "float32", operations=200e6)
         self.limit(1, "int8", operations=800e6, arithmetic="int8")
         self.limit(1, "bfloat16", operations=100e6, arithmetic="bfloat16")
-        self.limit(1, "division", operations=100e6, divisions=5e6)
 
     def test_bytes_come_from_where_they_fit(self):
         self.limit(0.01, "memory", bytes=0.8e6, distinct_bytes=0.8e6)

@@ -368,13 +368,3 @@ void codegen_get_times(struct codegen *c, struct codegen_times *out)
     *out = c->times;
     pthread_mutex_unlock(&c->lock);
 }
-
-bool codegen_count_work(struct codegen *c, const struct kernel *k, struct codegen_work *work, struct error *e)
-{
-    pthread_mutex_lock(&c->lock);
-    struct codegen_times times = c->machines[0].times;
-    bool ok = count_work(&c->machines[0], k, work, e);
-    c->machines[0].times = times; /* those are of code that runs */
-    pthread_mutex_unlock(&c->lock);
-    return ok;
-}

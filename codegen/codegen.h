@@ -64,17 +64,3 @@ struct codegen_times {
 };
 /** Stores the times of everything that c has compiled so far. */
 void codegen_get_times(struct codegen *c, struct codegen_times *out);
-
-/**
- * The work of a kernel's expressions on the vector units, summed over all computed elements.  An
- * instruction on a vector of 32-bit lanes counts as one for each lane.  The numbers are lower bounds (codegen/count_work.c),
- * and 0 if unknown (not x86, or vectors of 128 bits).
- */
-struct codegen_work {
-    double instructions; /* without divisions and square roots */
-    double divisions;
-    double accesses; /* loads and stores by the kernel's schedule, one for a vector, but for each lane where lanes are apart */
-};
-/** Counts the work of a kernel, for tools: it compiles small functions, which takes milliseconds.  Returns false after an error
- * in *e. */
-bool codegen_count_work(struct codegen *c, const struct kernel *k, struct codegen_work *work, struct error *e);

@@ -125,8 +125,3 @@ bool flat_code_append(struct flat_code *f, const void *object, size_t bytes, con
                       struct error *e);
 /** Frees the bytes and empties f. */
 void flat_code_free(struct flat_code *f);
-
-/* ---- codegen/count_work.c ---- */
-
-/** Does what codegen_count_work does, with one thread's compiler.  Returns false after an error in *e. */
-bool count_work(struct machine *m, const struct kernel *k, struct codegen_work *work, struct error *e);

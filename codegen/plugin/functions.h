@@ -22,8 +22,7 @@
     F(codegen_kernels_free)                                                                                                    \
     F(codegen_kernels_flatten)                                                                                                 \
     F(codegen_kernels_structure)                                                                                               \
-    F(codegen_get_times)                                                                                                       \
-    F(codegen_count_work)
+    F(codegen_get_times)
 
 #define CODEGEN_OBJECT_FUNCTIONS(F)                                                                                            \
     F(object_levels)                                                                                                           \

@@ -143,8 +143,6 @@ FORWARDS(host, bool, codegen_kernels_flatten,
           size_t *size, uint64_t *offsets, struct error *e),
          (k, schedules, count, which, bytes, size, offsets, e))
 FORWARDS(host, const char *, codegen_kernels_structure, (const struct codegen_kernels *k, uint32_t kernel), (k, kernel))
-FORWARDS(host, bool, codegen_count_work,
-         (struct codegen * c, const struct kernel *k, struct codegen_work *work, struct error *e), (c, k, work, e))
 LOADS(objects, uint32_t, object_levels,
       (const char *triple, const char *cpu, const char *features, const char *names[OBJECT_LEVELS_MAX], struct error *e),
       (triple, cpu, features, names, e), 0)

@@ -257,13 +257,8 @@ void schedule_free(struct schedule *s);
 /** Returns the cost of a finished kernel on a machine, whatever its schedule.  It divides work, and profiles show it. */
 struct kernel_cost kernel_cost(const struct kernel *k, const struct target_facts *facts);
 
-/** Counts the operations that a kernel without stages executes by its schedule; one for all lanes of a vector. */
-struct schedule_work {
-    double operations; /* in additions */
-    double accesses;   /* loads and stores, one for each lane of gathers and scatters */
-};
-struct schedule_work schedule_count(const struct schedule *s);
-/** Returns the sum of operations and accesses of a kernel, or of its stages except rare ones. */
+/** Counts what a kernel, or its stages except rare ones, executes by its schedule: operations in additions, one for all lanes
+ * of a vector, and loads and stores, one for each lane of gathers and scatters. */
 double schedule_work_of(const struct schedule *s);
 
 /** Returns the kernel's structure and what of the schedule shapes code, as text in the arena, or NULL if memory runs out. */

@@ -67,11 +67,11 @@ static double loads_of(const struct schedule *s, uint64_t vars, uint32_t id)
     return n;
 }
 
-struct schedule_work schedule_count(const struct schedule *s)
+static double count_loops(const struct schedule *s)
 {
     const struct kernel *k = s->kernel;
     const struct short_rows *rows = &s->row_buffers.short_rows;
-    struct schedule_work w = {0, 0};
+    double sum = 0;
 
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
@@ -83,22 +83,21 @@ struct schedule_work schedule_count(const struct schedule *s)
             lanes |= s->exprs[x->args[n]].lanes; /* vectors are summed, whichever variable they run along */
         }
         if (x->op == K_LOAD)
-            w.accesses += loads_of(s, vars, i);
+            sum += loads_of(s, vars, i);
         else if (x->op != K_CONST && x->op != K_INDEX)
-            w.operations += executions(s, vars, lanes) * expr_cost(s, x);
+            sum += executions(s, vars, lanes) * expr_cost(s, x);
     }
     for (uint32_t i = 0; i < k->store_count; i++) {
         const uint64_t vars = kaffine_vars(k, k->stores[i].index);
 
-        w.accesses += rows->size && rows->stores[i] >= 0 ? executions(s, vars, true) : accesses(s, vars, &k->stores[i].index);
+        sum += rows->size && rows->stores[i] >= 0 ? executions(s, vars, true) : accesses(s, vars, &k->stores[i].index);
     }
-    return w;
+    return sum;
 }
 
 double schedule_work_of(const struct schedule *s)
 {
-    const struct schedule_work w = s->kernel->stage_count ? (struct schedule_work){0, 0} : schedule_count(s);
-    double sum = w.operations + w.accesses;
+    double sum = s->kernel->stage_count ? 0 : count_loops(s);
 
     for (uint32_t i = 0; i < s->kernel->stage_count; i++)
         if (s->kernel->stages[i].when != KSTAGE_NOT_BELOW) /* seldom */

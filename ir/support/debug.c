@@ -59,7 +59,6 @@ const struct debug_switch debug_switches[] = {
     STRING("steps", steps_file, "FILE",
            "time every step, and write steps, their operators and memory as JSON when the graph is released"),
     FLAG("no-warm-up", DEBUG_NO_WARM_UP, "do not run small graphs once when they are built, so that their first run is cold"),
-    FLAG("keep-kernels", DEBUG_KEEP_KERNELS, "keep the sources of kernels, so that webnn-bench --steps can count their work"),
     FLAG("perf", DEBUG_PERF, "write /tmp/perf-<pid>.map, so that perf names generated code"),
     FLAG("gdb", DEBUG_GDB, "register generated code with the debugger"),
 };

@@ -13,27 +13,26 @@
 #include "ir/support/error.h"
 
 enum debug_flag {
-    DEBUG_PRINT_AFTER_ALL = 1 << 0,  /* print-after-all: the graph after every pass that changed it, to stderr */
-    DEBUG_TIME_PASSES = 1 << 1,      /* time-passes: milliseconds per pass, compile stage and kernel */
-    DEBUG_VERIFY = 1 << 2,           /* verify: run the verifier after every pass (always in debug builds) */
-    DEBUG_DUMP_LLVM = 1 << 3,        /* dump-llvm: LLVM IR of every module before and after its passes */
-    DEBUG_DUMP_ASM = 1 << 4,         /* dump-asm: assembly of every module */
-    DEBUG_DUMP_KERNELS = 1 << 5,     /* dump-kernels: kernel and loop IR */
-    DEBUG_DUMP_PROGRAM = 1 << 6,     /* dump-program: steps, arena offsets */
-    DEBUG_PERF = 1 << 7,             /* perf: write /tmp/perf-<pid>.map */
-    DEBUG_GDB = 1 << 8,              /* gdb: register generated code with the debugger */
-    DEBUG_NO_LIBRARY = 1 << 9,       /* no-library: every convolution and matmul by generated kernels */
-    DEBUG_NO_PASSES = 1 << 10,       /* no-passes: skip every optional pass */
-    DEBUG_SANITIZE = 1 << 11,        /* sanitize: mark kernels for the address sanitizer, poison gaps between arena slots */
-    DEBUG_PROFILE = 1 << 12,         /* profile: time every step, print a table when the graph is released */
-    DEBUG_PREFER_LIBRARY = 1 << 13,  /* prefer-library: the library computes all that it takes */
-    DEBUG_PREFER_BFLOAT16 = 1 << 14, /* prefer-bfloat16: all that the precision and the library allow */
-    DEBUG_PREFER_WINOGRAD = 1 << 15, /* prefer-winograd: every convolution by Winograd that can be */
-    DEBUG_KEEP_KERNELS = 1 << 16,    /* keep-kernels: their IR stays with the graph, for step_facts (runtime/engine/engine.h) */
-    DEBUG_REFERENCE_LIBRARY = 1 << 17,      /* reference-library: a device takes oneDNN's reference implementations */
-    DEBUG_PREFER_COMPACT = 1 << 18,         /* prefer-compact: small weights stay in 4, 8 or 16 bits, too */
-    DEBUG_PREFER_ATTENTION = 1 << 19,       /* prefer-attention: every attention that can be is one kernel */
-    DEBUG_NO_WARM_UP = 1 << 20,             /* no-warm-up: small graphs are not run once when they are built */
+    DEBUG_PRINT_AFTER_ALL = 1 << 0,    /* print-after-all: the graph after every pass that changed it, to stderr */
+    DEBUG_TIME_PASSES = 1 << 1,        /* time-passes: milliseconds per pass, compile stage and kernel */
+    DEBUG_VERIFY = 1 << 2,             /* verify: run the verifier after every pass (always in debug builds) */
+    DEBUG_DUMP_LLVM = 1 << 3,          /* dump-llvm: LLVM IR of every module before and after its passes */
+    DEBUG_DUMP_ASM = 1 << 4,           /* dump-asm: assembly of every module */
+    DEBUG_DUMP_KERNELS = 1 << 5,       /* dump-kernels: kernel and loop IR */
+    DEBUG_DUMP_PROGRAM = 1 << 6,       /* dump-program: steps, arena offsets */
+    DEBUG_PERF = 1 << 7,               /* perf: write /tmp/perf-<pid>.map */
+    DEBUG_GDB = 1 << 8,                /* gdb: register generated code with the debugger */
+    DEBUG_NO_LIBRARY = 1 << 9,         /* no-library: every convolution and matmul by generated kernels */
+    DEBUG_NO_PASSES = 1 << 10,         /* no-passes: skip every optional pass */
+    DEBUG_SANITIZE = 1 << 11,          /* sanitize: mark kernels for the address sanitizer, poison gaps between arena slots */
+    DEBUG_PROFILE = 1 << 12,           /* profile: time every step, print a table when the graph is released */
+    DEBUG_PREFER_LIBRARY = 1 << 13,    /* prefer-library: the library computes all that it takes */
+    DEBUG_PREFER_BFLOAT16 = 1 << 14,   /* prefer-bfloat16: all that the precision and the library allow */
+    DEBUG_PREFER_WINOGRAD = 1 << 15,   /* prefer-winograd: every convolution by Winograd that can be */
+    DEBUG_REFERENCE_LIBRARY = 1 << 17, /* reference-library: a device takes oneDNN's reference implementations */
+    DEBUG_PREFER_COMPACT = 1 << 18,    /* prefer-compact: small weights stay in 4, 8 or 16 bits, too */
+    DEBUG_PREFER_ATTENTION = 1 << 19,  /* prefer-attention: every attention that can be is one kernel */
+    DEBUG_NO_WARM_UP = 1 << 20,        /* no-warm-up: small graphs are not run once when they are built */
     DEBUG_NO_MATRIX_INSTRUCTIONS = 1 << 21, /* no-matrix-instructions: of devices, for float16 */
     DEBUG_HELP = 1 << 22                    /* help: the table of switches, to stderr */
 };

@@ -168,8 +168,8 @@ struct step_facts {
     double flops, bytes;                /* of all its calls in a run */
     double distinct_bytes;              /* the same, with data of several calls counted once */
     double weight_bytes;                /* of those, constants */
-    enum arithmetic arithmetic;         /* of the operations, 2 per multiply-add or instruction on a lane (codegen_work) */
-    double operations, divisions;       /* of all calls; of kernels only under the keep-kernels switch */
+    enum arithmetic arithmetic;         /* of the operations */
+    double operations;                  /* of all calls: flops, and three times as many for bf16x2 */
     uint32_t calls;                     /* in a run */
     double nanoseconds, least;          /* of all runs since `measure`; of the shortest call */
     bool moves;                         /* copies or changes layout, and computes nothing */

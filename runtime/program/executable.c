@@ -91,7 +91,7 @@ static void add_steps(struct executable *x, const struct program *p)
         }
         switch (from->kind) {
         case STEP_KERNEL:
-            profile->flops = from->run.flops;
+            profile->flops = profile->operations = from->run.flops;
             profile->bytes = from->run.bytes;
             break;
         case STEP_LIBRARY:
@@ -295,13 +295,4 @@ uint32_t executable_slots(const struct executable *x, bool output)
         if (x->fixups[k].output == output && x->fixups[k].slot >= slots)
             slots = x->fixups[k].slot + 1;
     return slots;
-}
-
-uint32_t executable_step_kernel(const struct executable *x, uint32_t step)
-{
-    uint32_t before = 0;
-
-    for (uint32_t i = 0; i < step; i++)
-        before += x->steps[i].kind == STEP_KERNEL;
-    return x->steps[step].kind == STEP_KERNEL ? before : UINT32_MAX;
 }

@@ -138,8 +138,6 @@ void executable_clear(struct executable *x);
 uint32_t executable_step_calls(const struct executable *x, uint32_t step);
 /** Returns how many inputs, or outputs, the steps touch: one more than the last slot. */
 uint32_t executable_slots(const struct executable *x, bool output);
-/** Returns the index of a step among the executable's kernels, in step order, or UINT32_MAX if it is not one. */
-uint32_t executable_step_kernel(const struct executable *x, uint32_t step);
 
 /* ---- profile.c: functions for struct engine_tools, which engines use as they are ---- */
 

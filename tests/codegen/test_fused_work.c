@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Fusion counted without a clock (codegen/count_work.c): no cluster that the passes make executes more than 1.5 times the
- * vector instructions, loads and stores of its nodes computed one by one.
+ * Fusion counted without a clock (ir/schedule/schedule_work.c): no cluster that the passes make executes more than 1.5 times
+ * the vector operations, loads and stores of its nodes computed one by one.
  */
 #include "codegen/kernels.h"
 
@@ -14,16 +14,17 @@ enum { NOTICED = 2000, TEXT_MAX = 4096 };
 
 /* ---- counting clusters and their parts ---- */
 
-/* Returns the instructions, loads and stores of a cluster's kernels. */
+/* Returns the operations, loads and stores of a cluster's kernels. */
 static double work_of_cluster(const struct machine_under_test *m, const struct graph *g, const struct cluster *cluster)
 {
-    struct codegen_work work;
     double sum = 0;
 
     struct kernel_list list = kernels_lower(g, cluster, &m->target);
     for (uint32_t i = 0; i < list.count; i++) {
-        assert_done(codegen_count_work(m->codegen, list.kernels[i], &work, &e));
-        sum += (work.instructions + work.divisions) / (m->target.isa.vector_bits / 32) + work.accesses;
+        struct schedule *s = schedule_cpu(list.kernels[i], &m->target);
+        assert_non_null(s);
+        sum += schedule_work_of(s);
+        schedule_free(s);
     }
     kernel_list_free(&list);
     return sum;

@@ -20,7 +20,7 @@ struct cpu_graph {
     /* Either the code was compiled, now or earlier: */
     struct graph_code compiled;
     bool is_variant;
-    uint32_t kernel_count; /* under the switches sanitize (code is compiled again when it is saved) and keep-kernels */
+    uint32_t kernel_count; /* under the switch sanitize: code is compiled again when it is saved */
     struct kernel **kernels;
     struct schedule **schedules; /* of those kernels */
     /* or it is in a serialized program: */
@@ -212,13 +212,11 @@ static bool cpu_find_kernels(struct cpu_graph *x, const struct program *p, uint3
     return ok;
 }
 
-/*
- * Takes over the kernels that were compiled, in step order, if a switch asks for them.  Under the sanitizer, code that can be
- * saved is compiled when it is saved.
+/* Takes over the kernels that were compiled, in step order, under the sanitizer: code that can be saved is compiled when it is.
  */
 static bool cpu_keep_kernels(struct cpu_graph *x, struct program *p, uint32_t count, struct error *e)
 {
-    if (!(x->cpu->base.debug->flags & (DEBUG_SANITIZE | DEBUG_KEEP_KERNELS)) || count == 0)
+    if (!(x->cpu->base.debug->flags & DEBUG_SANITIZE) || count == 0)
         return true;
     x->kernels = calloc(count, sizeof *x->kernels);
     x->schedules = calloc(count, sizeof *x->schedules);
@@ -527,20 +525,6 @@ bool cpu_is_brief(const struct executable *x)
 }
 
 /* ---- for tools: a foreign function has no steps ---- */
-
-void cpu_step_facts(const struct executable *executable, uint32_t step, struct step_facts *out)
-{
-    const struct cpu_graph *x = graph_of(executable);
-    struct error ignored = {0};
-    struct codegen_work work;
-    uint32_t kernel = executable_step_kernel(executable, step);
-
-    executable_get_step_facts(executable, step, out);
-    if (kernel < x->kernel_count && codegen_count_work(x->cpu->codegen, x->kernels[kernel], &work, &ignored)) {
-        out->operations = 2 * work.instructions * out->calls;
-        out->divisions = work.divisions * out->calls;
-    }
-}
 
 void cpu_print_profile(struct executable *x, FILE *out)
 {

@@ -18,7 +18,7 @@
 /* Switches that ask for code of their own, or to see how code is made. */
 enum {
     UNKEPT = DEBUG_TIME_PASSES | DEBUG_VERIFY | DEBUG_DUMP_LLVM | DEBUG_DUMP_ASM | DEBUG_DUMP_KERNELS | DEBUG_PERF | DEBUG_GDB |
-             DEBUG_SANITIZE | DEBUG_KEEP_KERNELS
+             DEBUG_SANITIZE
 };
 
 /* ---- lifetime ---- */
@@ -302,7 +302,7 @@ static const struct engine_serialization cpu_serialization = {
 static const struct engine_tools cpu_tools = {
     .measure = executable_measure,
     .facts = executable_get_facts,
-    .step_facts = cpu_step_facts,
+    .step_facts = executable_get_step_facts,
     .step_standalone = library_step_standalone,
     .print_profile = cpu_print_profile,
 };

@@ -89,5 +89,4 @@ bool cpu_run(struct executable *x, const struct engine_binding *inputs, const st
              const struct engine_stop *stop, struct error *e);
 bool cpu_is_ready(const struct executable *x);
 bool cpu_is_brief(const struct executable *x);
-void cpu_step_facts(const struct executable *x, uint32_t step, struct step_facts *out);
 void cpu_print_profile(struct executable *x, FILE *out);
