@@ -71,25 +71,22 @@ const struct winograd_tile *winograd_tile_of(int64_t points)
     return NULL;
 }
 
-void winograd_transform_weights(const struct winograd_tile *tile, double g[9][WINOGRAD_LANES],
-                                double u[WINOGRAD_POINTS_MAX][WINOGRAD_LANES], int64_t count, bool magnitudes)
+void winograd_transform_weights(const struct winograd_tile *tile, uint32_t y, double g[9][WINOGRAD_LANES],
+                                double u[][WINOGRAD_LANES], int64_t count, bool magnitudes)
 {
     const struct winograd_transform *high = tile->side[0], *wide = tile->side[1];
     double half[3][WINOGRAD_LANES], a[3], b[3];
 
-    for (uint32_t y = 0; y < high->input.results; y++) {
+    for (int j = 0; j < 3; j++)
+        a[j] = magnitudes ? fabs(high->weights[y][j]) : high->weights[y][j];
+    for (int x = 0; x < 3; x++)
+        for (int64_t i = 0; i < count; i++)
+            half[x][i] = a[0] * g[x][i] + a[1] * g[3 + x][i] + a[2] * g[6 + x][i];
+    for (uint32_t x = 0; x < wide->input.results; x++) {
         for (int j = 0; j < 3; j++)
-            a[j] = magnitudes ? fabs(high->weights[y][j]) : high->weights[y][j];
-        for (int x = 0; x < 3; x++)
-            for (int64_t i = 0; i < count; i++)
-                half[x][i] = a[0] * g[x][i] + a[1] * g[3 + x][i] + a[2] * g[6 + x][i];
-        for (uint32_t x = 0; x < wide->input.results; x++) {
-            double *to = u[y * wide->input.results + x];
-            for (int j = 0; j < 3; j++)
-                b[j] = magnitudes ? fabs(wide->weights[x][j]) : wide->weights[x][j];
-            for (int64_t i = 0; i < count; i++)
-                to[i] = b[0] * half[0][i] + b[1] * half[1][i] + b[2] * half[2][i];
-        }
+            b[j] = magnitudes ? fabs(wide->weights[x][j]) : wide->weights[x][j];
+        for (int64_t i = 0; i < count; i++)
+            u[x][i] = b[0] * half[0][i] + b[1] * half[1][i] + b[2] * half[2][i];
     }
 }
 

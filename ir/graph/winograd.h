@@ -50,9 +50,9 @@ const struct winograd_tile *winograd_tile_of(int64_t points);
 /** Returns the limit on consecutive additions of the matmuls of such a tile; 0: no limit but that of other contractions. */
 uint32_t winograd_sum_steps(const struct winograd_tile *tile, int64_t in_channels);
 
-/** Computes G g G^T of `count` filters in double: g[3 * y + x][filter], u[point][filter]; |G| g |G^T| if `magnitudes`. */
-void winograd_transform_weights(const struct winograd_tile *tile, double g[9][WINOGRAD_LANES],
-                                double u[WINOGRAD_POINTS_MAX][WINOGRAD_LANES], int64_t count, bool magnitudes);
+/** Computes row y of G g G^T, or |G| g |G^T|, of `count` filters in double: g[3 * row + column][filter], u[column][filter]. */
+void winograd_transform_weights(const struct winograd_tile *tile, uint32_t y, double g[9][WINOGRAD_LANES],
+                                double u[][WINOGRAD_LANES], int64_t count, bool magnitudes);
 
 /** Bounds of a number's magnitude, and of its error: in roundings of numbers of magnitude 1. */
 struct winograd_error {

@@ -34,8 +34,10 @@ static void magnitudes_of_weights(const struct interpret_winograd *w, const stru
         g[i][0] = isfinite(value) ? value : 0;
         far[i][0] = bound + 0x1p-26 * fabs(g[i][0]);
     }
-    winograd_transform_weights(tile, g, exact, 1, false);
-    winograd_transform_weights(tile, far, uncertain, 1, true);
+    for (uint32_t y = 0, k = 0; k < (uint32_t)tile->points; k += tile->side[1]->input.results, y++) {
+        winograd_transform_weights(tile, y, g, exact + k, 1, false);
+        winograd_transform_weights(tile, y, far, uncertain + k, 1, true);
+    }
     for (int64_t k = 0; k < tile->points; k++)
         u[k] = fabs(exact[k][0]) + uncertain[k][0] + 0x1p-126;
 }

@@ -215,54 +215,66 @@ static float weight_at(const struct weights *w, int64_t out, int64_t in, int64_t
     return v;
 }
 
-enum { TRANSFORM_OPERATIONS = 4 }; /* for each transformed weight, or about so */
+/* Reads an input channel of filters from `out` on, and adds up magnitudes.  Returns whether all are below the limit. */
+static bool take_filters(const struct weights *w, int64_t out, int64_t in, int64_t count, double g[9][WINOGRAD_LANES],
+                         double *magnitudes)
+{
+    bool below = true;
 
-/* Transforms all weights.  Returns false if some weight is too large, or not finite, or if rounding errors would be too large.
- */
+    for (int64_t l = 0; l < count; l++)
+        for (int i = 0; i < 9; i++) {
+            g[i][l] = (double)weight_at(w, out + l, in, i / 3, i % 3);
+            below &= fabs(g[i][l]) < (double)WINOGRAD_WEIGHT_LIMIT;
+            magnitudes[l] += fabs(g[i][l]);
+        }
+    return below;
+}
+
+enum { TRANSFORM_OPERATIONS = 4, TRANSFORM_CHANNELS = 16 }; /* for each transformed weight, or about so; at a time */
+
+/* Transforms all weights, a row of points of some input channels at a time: the planes of points are mostly a multiple of 4 KiB
+ * apart, so that lines of all do not stay in the cache.  Returns false if some weight is too large, or not finite, or if
+ * rounding errors would be too large. */
 static bool transform_all(const struct weights *w, const struct winograd_shape *s, void *to)
 {
-    const int64_t points = s->tile->points, plane = s->in_channels * s->out_channels;
-    double g[9][WINOGRAD_LANES], u[WINOGRAD_POINTS_MAX][WINOGRAD_LANES], sums[WINOGRAD_POINTS_MAX][WINOGRAD_LANES];
-    double of_lane[WINOGRAD_POINTS_MAX];
+    const int64_t points = s->tile->points, wide = s->tile->side[1]->input.results;
+    double g[TRANSFORM_CHANNELS][9][WINOGRAD_LANES], u[WINOGRAD_SIDE_MAX][WINOGRAD_LANES], of_lane[WINOGRAD_POINTS_MAX];
 
-    for (int64_t first = 0; first < s->out_channels; first += s->panel)
-        for (int64_t lane = 0; lane < s->panel; lane += WINOGRAD_LANES) {
-            const int64_t count = s->panel - lane < WINOGRAD_LANES ? s->panel - lane : WINOGRAD_LANES;
-            double magnitudes[WINOGRAD_LANES] = {0};
+    for (int64_t out = 0, count; out < s->out_channels; out += count) {
+        const int64_t lane = out % s->panel;
+        double magnitudes[WINOGRAD_LANES] = {0}, sums[WINOGRAD_POINTS_MAX][WINOGRAD_LANES] = {0};
 
-            memset(sums, 0, sizeof sums);
-            for (int64_t in = 0; in < s->in_channels; in++) {
-                int beyond = 0; /* the loops along lanes become vectors */
-                for (int64_t l = 0; l < count; l++)
-                    for (int i = 0; i < 9; i++)
-                        g[i][l] = (double)weight_at(w, first + lane + l, in, i / 3, i % 3);
-                for (int i = 0; i < 9; i++)
-                    for (int64_t l = 0; l < count; l++) {
-                        beyond |= !(fabs(g[i][l]) < (double)WINOGRAD_WEIGHT_LIMIT);
-                        magnitudes[l] += fabs(g[i][l]);
-                    }
-                if (beyond)
+        count = s->panel - lane < WINOGRAD_LANES ? s->panel - lane : WINOGRAD_LANES;
+        for (int64_t first = 0; first < s->in_channels; first += TRANSFORM_CHANNELS) {
+            const int64_t left = s->in_channels - first, channels = left < TRANSFORM_CHANNELS ? left : TRANSFORM_CHANNELS;
+
+            for (int64_t c = 0; c < channels; c++)
+                if (!take_filters(w, out, first + c, count, g[c], magnitudes))
                     return false;
-                winograd_transform_weights(s->tile, g, u, count, false);
-                for (int64_t i = 0; i < points; i++) {
-                    const int64_t row = i * plane + first * s->in_channels;
+            for (int64_t k = 0; k < points / wide * channels; k++) {
+                const int64_t y = k / channels, in = first + k % channels;
+
+                winograd_transform_weights(s->tile, (uint32_t)y, g[k % channels], u, count, false);
+                for (int64_t x = 0; x < wide; x++) {
+                    const int64_t row = ((y * wide + x) * s->out_channels + out - lane) * s->in_channels;
                     for (int64_t l = 0; l < count; l++)
                         if (s->numbers)
                             ((int16_t *)to)[row + (in / 2 * s->panel + lane + l) * 2 + in % 2] =
-                                (int16_t)(u[i][l] * WINOGRAD_NUMBERS_SCALE);
+                                (int16_t)(u[x][l] * WINOGRAD_NUMBERS_SCALE);
                         else
-                            ((float *)to)[row + in * s->panel + lane + l] = (float)u[i][l];
+                            ((float *)to)[row + in * s->panel + lane + l] = (float)u[x][l];
                     for (int64_t l = 0; l < count; l++)
-                        sums[i][l] += fabs(u[i][l]);
+                        sums[y * wide + x][l] += fabs(u[x][l]);
                 }
             }
-            for (int64_t l = 0; l < count; l++) {
-                for (int64_t i = 0; i < points; i++)
-                    of_lane[i] = sums[i][l];
-                if (!winograd_is_accurate(s->tile, s->in_channels, of_lane, magnitudes[l], 1))
-                    return false;
-            }
         }
+        for (int64_t l = 0; l < count; l++) {
+            for (int64_t i = 0; i < points; i++)
+                of_lane[i] = sums[i][l];
+            if (!winograd_is_accurate(s->tile, s->in_channels, of_lane, magnitudes[l], 1))
+                return false;
+        }
+    }
     return true;
 }
 
@@ -280,17 +292,6 @@ static struct weights weights_of(const struct node *n)
     for (int i = 0; i < 4; i++)
         w.strides[i] = strides[c.filter[order[i]]];
     return w;
-}
-
-static bool set_transformed(struct graph *g, struct node *n, const struct tensor_type *type, struct constant *c, bool *done)
-{
-    struct value *v = graph_add_constant(g, type, c);
-
-    if (!v)
-        return false;
-    v->kept = true;
-    n->transformed = v;
-    return *done = true;
 }
 
 /* Attaches the transformed weights to a node, which a pool may have already; *done says whether the weights allow it.  Returns
@@ -312,19 +313,25 @@ static bool attach(struct graph *g, struct node *n, const struct winograd_shape 
         constant_recipe_add(&recipe, (uint64_t)w.strides[i]);
     }
     struct constant *c = constant_pool_find(pool, &recipe);
-    if (c)
-        return set_transformed(g, n, &type, c, done);
-    if (!budget_spend_memory(g->account, "transforming the weights of a convolution",
-                             TRANSFORM_OPERATIONS * (double)type_elements(&type), (double)type_bytes(&type), &g->error))
-        return false;
-    c = constant_create(NULL, (size_t)type_bytes(&type));
-    if (!c)
-        return error_out_of_memory(&g->error);
-    if (!transform_all(&w, s, (void *)(uintptr_t)c->data)) {
-        constant_release(c);
-        return true;
+    if (!c) {
+        if (!budget_spend_memory(g->account, "transforming the weights of a convolution",
+                                 TRANSFORM_OPERATIONS * (double)type_elements(&type), (double)type_bytes(&type), &g->error))
+            return false;
+        c = constant_create(NULL, (size_t)type_bytes(&type));
+        if (!c)
+            return error_out_of_memory(&g->error);
+        if (!transform_all(&w, s, (void *)(uintptr_t)c->data)) {
+            constant_release(c);
+            return true;
+        }
+        c = constant_pool_keep(pool, &recipe, c);
     }
-    return set_transformed(g, n, &type, constant_pool_keep(pool, &recipe, c), done);
+    struct value *v = graph_add_constant(g, &type, c);
+    if (!v)
+        return false;
+    v->kept = true;
+    n->transformed = v;
+    return *done = true;
 }
 
 /* Transforms a node's weights for the tiles that take least time, of those that are worth it and accurate enough; *changed says

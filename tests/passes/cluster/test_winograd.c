@@ -111,7 +111,8 @@ TEST(transforms_are_exact)
             g[i][0] = random_in_range(-1, 1);
         for (int64_t i = 0; i < high * wide; i++)
             d[i] = v[i] = random_in_range(-1, 1);
-        winograd_transform_weights(tile, g, u, 1, false);
+        for (uint32_t y = 0; y < high; y++)
+            winograd_transform_weights(tile, y, g, u + y * wide, 1, false);
         multiply_all(&tile->side[0]->input, &tile->side[1]->input, v, wide);
         for (int64_t i = 0; i < high * wide; i++)
             v[i] *= u[i][0];
