@@ -35,7 +35,7 @@ V guard_fill(struct emitter *e, const struct kexpr *load, uint32_t lanes);
 bool window_is_guarded(const struct emitter *e);
 /**
  * Emits the tests for a vector of points: *rows: all guards that are the same for all lanes hold for every element of the
- * window; *lanes: the others hold for all lanes.  *lanes is NULL if there are no others.
+ * window; *lanes: the others hold for all lanes.  Each is NULL if there are no such guards.
  */
 void window_tests(struct emitter *e, const struct context *cx, V *rows, V *lanes);
 

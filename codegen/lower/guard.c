@@ -171,6 +171,4 @@ void window_tests(struct emitter *e, const struct context *cx, V *rows, V *lanes
                     test_guard(e, &of, e->info.expr_form[i] + 1 + g, rows, lanes);
         }
     }
-    if (!*rows)
-        *rows = const_int(&e->m, 1, 1);
 }

@@ -23,87 +23,22 @@ enum { LINE_STEPS_MAX = 4 /* of 16 lanes */ };
 /* ---- points ---- */
 
 /* Emits a point whose lane variable has this value, or a vector of points that begins there. */
-static void emit_at(struct emitter *e, V at, uint32_t lanes, bool inside)
+static void emit_at(struct emitter *e, V at, uint32_t lanes)
 {
-    const uint32_t var = e->s->vector_var;
-    const struct context cx = {.lanes = lanes, .copies = 1, .vector_base = &at, .rows_inside = inside, .lanes_inside = inside};
+    const struct context cx = {.lanes = lanes, .copies = 1, .vector_base = &at};
 
     frame_open(&e->frame, e->info.point_level);
     if (e->info.vector_parallel)
-        e->frame.var_value[var] = at;
-    emit_phases(e, &cx);
+        e->frame.var_value[e->s->vector_var] = at;
+    emit_point(e, &cx, NULL);
 }
 
 static void emit_alone(struct emitter *e, V from, V to)
 {
     V at = loop_for_begin(e->m.b, from, to, 0);
 
-    emit_at(e, at, 1, false);
+    emit_at(e, at, 1);
     loop_for_end(e->m.b, const_index(&e->m, 1));
-}
-
-static void test_window(struct emitter *e, V at, V inside, uint32_t lanes)
-{
-    const struct context cx = {.lanes = lanes, .copies = 1, .vector_base = &at};
-    V rows, of_lanes;
-
-    frame_open(&e->frame, e->info.point_level);
-    e->frame.var_value[e->s->vector_var] = at;
-    window_tests(e, &cx, &rows, &of_lanes);
-    op_set(&e->m, inside, guard_and(e, rows, of_lanes));
-}
-
-/* Looks for the nearest place, `edge` points away at most, where all lanes of a vector are inside.  Sets *shift to how far away
- * that is, and returns whether there is one. */
-static V find_inside(struct emitter *e, V begin, uint32_t edge, V size, V *shift)
-{
-    const struct build *m = &e->m;
-    const uint32_t lanes = e->s->lanes;
-    V inside = loop_slot(m->b, type_i1), by = edge ? loop_slot(m->b, type_index(m)) : NULL;
-
-    *shift = const_index(m, 0);
-    if (!edge) {
-        test_window(e, begin, inside, lanes);
-        return op_get(m, inside);
-    }
-    op_set(m, inside, const_int(m, 1, 0));
-    op_set(m, by, *shift);
-    V n = loop_for_begin(m->b, *shift, const_index(m, 2 * (int64_t)edge + 1), 0);
-    loop_if_begin(m->b, op_not(m, op_get(m, inside)));
-    V half = op_divide_index(m, op_add(m, n, const_index(m, 1)), const_index(m, 2));
-    V odd = op_eq(m, op_modulo_index(m, n, const_index(m, 2)), const_index(m, 1));
-    V moved = op_select(m, odd, half, op_neg(m, half)), at = op_add(m, begin, moved);
-    op_set(m, by, moved);
-    loop_if_begin(m->b, op_and(m, op_ge(m, at, const_index(m, 0)), op_le(m, at, op_sub(m, size, const_index(m, lanes)))));
-    test_window(e, at, inside, lanes);
-    loop_end(m->b);
-    loop_end(m->b);
-    loop_for_end(m->b, const_index(m, 1));
-    *shift = op_get(m, by);
-    return op_get(m, inside);
-}
-
-/* Emits a vector of points, with separate code for windows that are inside, which are most of an image. */
-static void emit_vector(struct emitter *e, const struct gpu_schedule *s, V begin, V size)
-{
-    const struct build *m = &e->m;
-    V shift;
-
-    if (!window_is_guarded(e)) {
-        emit_at(e, begin, s->lanes, false);
-        return;
-    }
-    loop_if_begin(m->b, find_inside(e, begin, s->lane_edge, size, &shift));
-    V at = op_add(m, begin, shift);
-    emit_at(e, at, s->lanes, true);
-    if (s->lane_edge) { /* what the vector has moved away from */
-        V up = op_gt(m, shift, const_index(m, 0)), lanes = const_index(m, s->lanes);
-        V from = op_select(m, up, begin, op_add(m, at, lanes)), to = op_select(m, up, at, op_add(m, begin, lanes));
-        emit_alone(e, from, to);
-    }
-    loop_else(m->b);
-    emit_at(e, begin, s->lanes, false);
-    loop_end(m->b);
 }
 
 /* Emits the points of an item that has vectors along a PARALLEL variable: a vector that begins at a point, or the last few
@@ -120,7 +55,7 @@ static void emit_vector_item(struct emitter *e, const struct gpu_schedule *s, V 
         emit_alone(e, first, size);
         loop_else(m->b);
     }
-    emit_vector(e, s, s->lane_repeats ? op_smin(m, first, last) : first, size); /* it ends with the row at the latest */
+    emit_at(e, s->lane_repeats ? op_smin(m, first, last) : first, s->lanes); /* it ends with the row at the latest */
     if (s->lane_tail)
         loop_end(m->b);
     frame_leave(&e->frame, LEVEL_UNIT);
@@ -146,7 +81,7 @@ static void emit_points(struct emitter *e, const struct gpu_schedule *s)
     if (vectors)
         emit_vector_item(e, s, id[0]);
     else
-        emit_at(e, NULL, 1, false);
+        emit_at(e, NULL, 1);
     frame_leave(&e->frame, LEVEL_ENTRY);
 }
 
@@ -170,7 +105,7 @@ static void emit_rows(struct emitter *e, const struct gpu_schedule *s)
     e->sharing = &sharing;
     frame_open(&e->frame, LEVEL_UNIT);
     space_decode(e, &s->dimensions[0], space_place(e, LOOP_GROUP, 0));
-    emit_at(e, NULL, 1, false);
+    emit_at(e, NULL, 1);
     e->sharing = NULL;
 }
 
@@ -199,7 +134,7 @@ static void emit_stage_points(struct emitter *e, const struct gpu_schedule *s, c
         emit_vector_item(e, s, op_mul(m, op_modulo_index(m, point, of_row), const_index(m, s->lanes)));
     } else {
         space_decode(e, rest, point);
-        emit_at(e, NULL, 1, false);
+        emit_at(e, NULL, 1);
     }
     loop_for_end(m->b, const_index(m, s->local[0]));
     frame_leave(&e->frame, LEVEL_ENTRY);
@@ -226,7 +161,7 @@ static void emit_stage_rows(struct emitter *e, const struct gpu_schedule *s, con
     sharing.has_point = op_lt(m, point, points);
     space_decode(e, fixed, at->tile);
     space_decode(e, rest, op_select(m, sharing.has_point, point, const_index(m, 0)));
-    emit_at(e, NULL, 1, false);
+    emit_at(e, NULL, 1);
     loop_for_end(m->b, slots);
     frame_leave(&e->frame, LEVEL_ENTRY);
     e->sharing = NULL;
@@ -275,7 +210,7 @@ static void emit_edge(struct emitter *e, const struct gpu_schedule *s, V last, V
     V at = loop_for_begin(m->b, last, op_smin(m, ends[0], op_add(m, last, side)), 0);
     frame_open(&e->frame, LEVEL_UNIT);
     set_block(e, s, at, row);
-    emit_at(e, at, 1, false);
+    emit_at(e, at, 1);
     loop_for_end(m->b, const_index(m, 1));
     loop_for_end(m->b, const_index(m, 1));
 }

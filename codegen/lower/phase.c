@@ -332,19 +332,21 @@ static void emit_windows(struct emitter *e, const struct context *cx)
     struct loop_builder *b = e->m.b;
     struct context inside = *cx, between = *cx;
     V rows, lanes;
+    bool both;
 
     inside.rows_inside = inside.lanes_inside = between.rows_inside = true;
     window_tests(e, cx, &rows, &lanes);
-    loop_if_begin(b, lanes ? op_and(&e->m, rows, lanes) : rows);
+    both = rows && lanes;
+    loop_if_begin(b, guard_and(e, rows, lanes));
     emit_case(e, &inside);
     loop_else(b);
-    if (lanes) {
+    if (both) {
         loop_if_begin(b, rows);
         emit_case(e, &between);
         loop_else(b);
     }
     emit_case(e, cx);
-    if (lanes)
+    if (both)
         loop_end(b);
     loop_end(b);
 }

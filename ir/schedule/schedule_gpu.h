@@ -125,10 +125,7 @@ struct gpu_schedule {
      * no vectors).  lane_tail holds if its size is not a multiple of the number of lanes. */
     uint32_t lane_var, lanes;
     bool lane_tail;
-    /* Points may be computed twice: the last vector of a row overlaps the one before, and vectors at an edge of padding are
-     * shifted from it by lane_edge points (0: they are not), which are computed one by one. */
-    bool lane_repeats;
-    uint32_t lane_edge;
+    bool lane_repeats; /* some points are computed twice: the last vector of a row overlaps the one before */
     /* Loads of every n-th element along lane_var are extracted from n vectors, up to GPU_STRIDE_MAX. */
     bool strides;
     /* Sums are added up in blocks of at most sum_steps iterations of the loop over the REDUCED variable number sum_split (0 is

@@ -6,10 +6,7 @@
 
 #include <string.h>
 
-enum {
-    LANES_MIN = 4, /* fewer are not worth a vector */
-    EDGE_MOST = 1  /* points at an end of a row that are computed one by one: more cost more than a vector with guards */
-};
+enum { LANES_MIN = 4 /* fewer are not worth a vector */ };
 
 /* ---- accesses ---- */
 
@@ -92,57 +89,15 @@ static bool may_repeat(const struct kernel *k)
     return true;
 }
 
-/* Returns how many points at an end of a row have iterations that fail a guard, or UINT32_MAX if more than the row's place says
- * that. */
-static uint32_t guard_edge(const struct kernel *k, uint32_t var, const struct kguard *g)
-{
-    const int64_t step = kaffine_coefficient(g->form, var);
-    int64_t low = g->form.offset, high = low;
-
-    for (uint32_t i = 0; i < g->form.count; i++) {
-        const uint32_t v = g->form.terms[i].var;
-        const int64_t far = g->form.terms[i].coefficient * (k->vars[v].size - 1);
-
-        if (k->vars[v].kind != KVAR_REDUCED && v != var)
-            return UINT32_MAX;
-        if (v != var)
-            *(far < 0 ? &low : &high) += far;
-    }
-    high += step * (k->vars[var].size - 1);
-    const int64_t before = low < 0 ? ceil_div(-low, step) : 0;
-    const int64_t after = high >= g->bound ? (high - g->bound + step) / step : 0;
-    const int64_t edge = before > after ? before : after;
-    return edge > EDGE_MOST ? UINT32_MAX : (uint32_t)edge;
-}
-
-/* Returns how many points vectors have to move away from both ends of a row to have no padding among their iterations; 0 if
- * that is none, or more than pay. */
-static uint32_t edge_along(const struct kernel *k, uint32_t var)
-{
-    uint32_t edge = 0;
-
-    for (uint32_t i = 0; i < k->expr_count; i++) {
-        const struct kexpr *e = &k->exprs[i];
-
-        for (uint32_t g = 0; e->op == K_LOAD && e->varying && g < e->guard_count; g++) {
-            const uint32_t more = kaffine_coefficient(e->guards[g].form, var) > 0 ? guard_edge(k, var, &e->guards[g]) : 0;
-            edge = more > edge ? more : edge;
-        }
-    }
-    return edge > EDGE_MOST ? 0 : edge;
-}
-
-/* Decides whether points are computed twice where a row has a rest that is less than a vector, or an edge.  One by one, windows
- * are expensive. */
+/* Decides whether points are computed twice where a row has a rest that is less than a vector.  One by one, windows are
+ * expensive. */
 static void choose_repeats(const struct gpu_context *c, struct gpu_schedule *s)
 {
     const struct kernel *k = c->k;
 
-    if (c->stage_items || c->choice.no_repeats || s->lane_var >= k->parallel_count || !k->reduced_count || !may_repeat(k))
-        return;
-    s->lane_edge = edge_along(k, s->lane_var);
-    s->lane_repeats = s->lane_tail || s->lane_edge;
-    s->lane_tail = false;
+    s->lane_repeats = s->lane_tail && !c->stage_items && !c->choice.no_repeats && s->lane_var < k->parallel_count &&
+                      k->reduced_count && may_repeat(k);
+    s->lane_tail &= !s->lane_repeats;
 }
 
 static bool try_lanes(const struct gpu_context *c, uint32_t var, struct gpu_schedule *s)
