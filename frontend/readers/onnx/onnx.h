@@ -279,6 +279,8 @@ WNNOperand onnx_transpose(struct onnx_node *n, WNNOperand operand, size_t rank, 
 WNNOperand onnx_slice_axis(struct onnx_node *n, WNNOperand operand, uint32_t axis, uint32_t start, uint32_t size);
 /** Casts an operand unless it has that data type already. */
 WNNOperand onnx_cast(struct onnx_node *n, WNNOperand operand, WNNOperandDataType type);
+/** Returns half precision in single, for values on the way to a result that its range may not hold. */
+WNNOperand onnx_wide(struct onnx_node *n, WNNOperand x);
 /** Returns an operand that every builder call refuses, for use after onnx_refuse; onnx_refuse_operand is both. */
 WNNOperand onnx_error_operand(struct onnx_node *n);
 #define onnx_refuse_operand(n, ...) (onnx_refuse(n, __VA_ARGS__), onnx_error_operand(n))

@@ -233,11 +233,13 @@ bool onnx_import_lp_pool(struct onnx_node *n)
         return onnx_output(n, 0, onnx_from_2d(n, &p.window, make_pool(n, wnnGraphBuilderL2Pool2d, x, &p)));
     if (p.rounding == WNNRoundingType_Ceil && onnx_any_open(2, p.window.in))
         return onnx_refuse_open(n);
-    x = onnx_pow(n, onnx_abs(n, x), onnx_scalar_like(n, x, order));
+    x = onnx_abs(n, onnx_wide(n, x));
+    x = onnx_pow(n, x, onnx_scalar_like(n, x, order));
     x = pad_pool(n, x, &p, (uint32_t[]){p.after[0], p.after[1]}, 0);
     y = make_pool(n, wnnGraphBuilderAveragePool2d, x, &p);
     y = onnx_linear(n, y, (double)p.window.kernel[0] * p.window.kernel[1], 0);
-    return onnx_output(n, 0, onnx_from_2d(n, &p.window, onnx_pow(n, y, onnx_scalar_like(n, y, 1 / order))));
+    y = onnx_cast(n, onnx_pow(n, y, onnx_scalar_like(n, y, 1 / order)), wnnOperandGetDataType(onnx_operand(n, 0)));
+    return onnx_output(n, 0, onnx_from_2d(n, &p.window, y));
 }
 
 /* ---- global pools ---- */

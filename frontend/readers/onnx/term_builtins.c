@@ -247,14 +247,16 @@ static WNNOperand concat(struct term *t, items a)
     return t->dead ? onnx_error_operand(t->n) : onnx_concat(t->n, count, parts, (uint32_t)a[1].number);
 }
 
-/** fold(method): combines all inputs by a method of two operands. */
+/** fold(method): combines all inputs by a method of two operands; mean adds them, half precision in single. */
 static WNNOperand fold(struct term *t, items a)
 {
-    WNNOperand y = onnx_operand(t->n, 0), next;
+    const bool wide = text_is("mean", a->text, a->count);
+    WNNOperand y = NULL, next;
 
-    for (size_t i = 1; i < t->n->input_count; i++) {
-        next = onnx_operand(t->n, i);
-        y = text_is("max", a->text, a->count)   ? onnx_max(t->n, y, next)
+    for (size_t i = 0; i < t->n->input_count; i++) {
+        next = wide ? onnx_wide(t->n, onnx_operand(t->n, i)) : onnx_operand(t->n, i);
+        y = !i                                  ? next
+            : text_is("max", a->text, a->count) ? onnx_max(t->n, y, next)
             : text_is("min", a->text, a->count) ? onnx_min(t->n, y, next)
                                                 : onnx_add(t->n, y, next);
     }

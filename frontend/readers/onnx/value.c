@@ -576,3 +576,8 @@ WNNOperand onnx_cast(struct onnx_node *n, WNNOperand operand, WNNOperandDataType
     return type == DTYPE_FLOAT64 ? wnnGraphBuilderCastToFloat64(n->builder, operand, n->options)
                                  : wnnGraphBuilderCast(n->builder, operand, type, n->options);
 }
+
+WNNOperand onnx_wide(struct onnx_node *n, WNNOperand x)
+{
+    return wnnOperandGetDataType(x) == WNNOperandDataType_Float16 ? onnx_cast(n, x, WNNOperandDataType_Float32) : x;
+}

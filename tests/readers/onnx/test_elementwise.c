@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "frontend/readers/onnx/term.h"
+#include "ir/graph/ir.h"
 #include "readers/onnx/net.h"
 
 static const float numbers[] = {0,          -0.0f,   INFINITY, -INFINITY, NAN,     1,         -1,         0.99999994f,
@@ -164,6 +165,40 @@ TEST(float64_stays_inside)
     node(t, "Add", "d two", "a");
     attribute_int(t, node(t, "Cast", "a", "y"), "to", F32);
     refused(t, NULL, "a constant of float64 has numbers of too different sizes");
+}
+
+/** Squares and sums beyond the range of half precision: results are those of single precision, rounded once. */
+TEST(half_precision_is_left_on_the_way)
+{
+    char lines[] = "LRN %1$s, size 3;MeanVarianceNormalization %1$s;GlobalLpPool %1$s, p 3;LpNormalization %1$s, p 1;"
+                   "Mean %1$s %1$s %1$s %1$s;NegativeLogLikelihoodLoss %1$s t %1$sw;FusedMatMul %1$s %1$s, transB 1;"
+                   "LpPool %1$s, p 3";
+    uint16_t x[64];
+    float same = 0;
+
+    for (size_t i = 0; i < 64; i++)
+        x[i] = f32_to_f16((float)(i * 37 % 64) * 600 - 19080);
+    for (char *rest = NULL, *op = strtok_r(lines, ";", &rest); op; op = strtok_r(NULL, ";", &rest)) {
+        start(t, 18);
+        inputs_of(t, 10, "h 1 2 2 16; hw 2");
+        initializer(t, tensor(t, "t", 6, 3, (int64_t[]){1, 2, 16}, (int32_t[32]){0, 1}, 32 * sizeof(int32_t)));
+        nodes_in(t, &t->graph, "f = Cast h, to 1; fw = Cast hw, to 1");
+        for (const char *in = "hf"; *in; in++) {
+            char line[80] = {*in, 'y', ' ', '=', ' '};
+
+            snprintf(line + 5, sizeof line - 5, op, (char[]){*in, 0});
+            Onnx__NodeProto *n = nodes_in(t, &t->graph, line);
+            if (*op == 'F') {
+                n->domain = microsoft(t, "Gelu", "f", *in == 'h' ? "u" : "v")->domain; /* which the model imports then */
+                attribute_float(t, n, "alpha", 1e-5f);
+            }
+            if (!strncmp(op, "LpPool", 6))
+                INTS(t, n, "kernel_shape", 2, 2);
+        }
+        nodes_in(t, &t->graph, "z = Cast fy, to 10; e = Equal hy z; c = Cast e, to 1; y = ReduceMin c, keepdims 0");
+        run(t, (void *[]){x, x + 40}, (void *[]){&same}, (size_t[]){sizeof same});
+        assert_float_equal(same, 1, 0);
+    }
 }
 
 /** Every pair of the numbers, of either sign and any size: what fmod says, bit by bit, unless their quotient is too large. */
