@@ -72,7 +72,7 @@ struct plans {
     const struct node **alike; /* of the named graph */
     bool *seen;                /* expressions that passes meet: dimensions of values, and elements of lists of sizes */
     uint32_t *met;             /* those expressions */
-    bool *linear, *starts;     /* expressions that are linear in names, and those at which slices start */
+    bool *starts;              /* expressions at which slices start */
     bool recurs, allowed;      /* some node is recurrent; there may be plans */
     struct plan *first;
 };
@@ -118,11 +118,8 @@ struct plans *plans_create(const struct graph *named)
     p->named = named;
     p->expression_count = dims_expression_count(named);
     p->seen = calloc((size_t)p->expression_count + 1, sizeof *p->seen);
-    p->linear = calloc((size_t)p->expression_count + 1, sizeof *p->linear);
     p->starts = calloc((size_t)p->expression_count + 1, sizeof *p->starts);
-    for (uint32_t i = 0; p->linear && i < p->expression_count; i++)
-        p->linear[i] = dims_is_linear(named, i);
-    p->allowed = p->seen && p->linear && p->starts && graph_has_plans(named) && (p->alike = graph_alike(named));
+    p->allowed = p->seen && p->starts && graph_has_plans(named) && (p->alike = graph_alike(named));
     if (p->allowed)
         see_expressions(p, named);
     for (uint32_t i = 0; p->allowed && i < p->expression_count; i++)
@@ -163,7 +160,6 @@ void plans_free(struct plans *p)
     free(p->alike);
     free(p->seen);
     free(p->met);
-    free(p->linear);
     free(p->starts);
     free(p);
 }
@@ -310,17 +306,6 @@ static bool evaluate(const struct quantity *q, const uint32_t *sizes, int64_t *v
     return true;
 }
 
-static bool agrees(const struct plan *plan, const struct quantity *q, uint32_t count)
-{
-    for (uint32_t s = 0; s < count; s++) {
-        int64_t x;
-
-        if (!evaluate(q, plan->sizes[s], &x) || x != q->values[s])
-            return false;
-    }
-    return true;
-}
-
 static bool is_fixed(const uint32_t *values, uint32_t count)
 {
     for (uint32_t s = 1; s < count; s++)
@@ -333,6 +318,7 @@ static bool is_fixed(const uint32_t *values, uint32_t count)
 static bool try_expressions(const struct plan *plan, struct quantity *q, uint32_t a, uint32_t b, bool adds)
 {
     const int64_t x = size_at(plan->sizes[0], a) * size_at(plan->sizes[0], b), wanted = q->values[0];
+    int64_t value;
 
     q->a = a;
     q->b = b;
@@ -346,13 +332,18 @@ static bool try_expressions(const struct plan *plan, struct quantity *q, uint32_
         q->factor = wanted / x;
     else if (wanted && x % wanted == 0)
         q->divisor = x / wanted;
-    return q->factor <= FACTOR_MAX && q->divisor <= FACTOR_MAX && agrees(plan, q, plan->sample_count);
+    if (q->factor > FACTOR_MAX || q->divisor > FACTOR_MAX)
+        return false;
+    for (uint32_t s = 0; s < plan->sample_count; s++)
+        if (!evaluate(q, plan->sizes[s], &value) || value != q->values[s])
+            return false;
+    return true;
 }
 
 /* Returns whether an expression may be part of the quantity: the guards compare those that are seen alone. */
 static bool may_be(const struct plans *p, const struct quantity *q, uint32_t e)
 {
-    return p->seen[e] && (p->linear[e] || !q->linear);
+    return p->seen[e] && (!q->linear || dims_is_linear(p->named, e));
 }
 
 static bool find_quantity(const struct plans *p, const struct plan *plan, struct quantity *q)
@@ -419,21 +410,15 @@ static bool find_all(const struct plans *p, struct plan *plan)
 
 /* ---- using a plan ---- */
 
-static uint64_t power(uint64_t x, uint64_t n)
-{
-    uint64_t y = 1;
-
-    for (; n; n >>= 1, x = x * x % PRIME)
-        y = n & 1 ? y * x % PRIME : y;
-    return y;
-}
-
-/* Subtracts from a vector what the rows, each 1 at a place of its own where the rows before it are 0, have of it. */
+/* Makes a multiple of a vector 0 where the rows have places of their own, by subtracting multiples of them. */
 static void reduce(uint64_t *vector, uint64_t (*rows)[PLAN_NAMES_MAX], const uint32_t *pivots, uint32_t count, uint32_t length)
 {
-    for (uint32_t r = 0; r < count; r++)
-        for (uint32_t i = 0, factor = (uint32_t)vector[pivots[r]]; factor && i < length; i++)
-            vector[i] = (vector[i] + (PRIME - factor) * rows[r][i]) % PRIME;
+    for (uint32_t r = 0; r < count; r++) {
+        const uint64_t factor = rows[r][pivots[r]], less = PRIME - vector[pivots[r]];
+
+        for (uint32_t i = 0; i < length; i++)
+            vector[i] = (vector[i] * factor + less * rows[r][i]) % PRIME;
+    }
 }
 
 /*
@@ -459,12 +444,8 @@ static bool in_hull(const struct plans *p, const struct plan *plan, const uint32
             pivot++;
         if (s == plan->sample_count)
             return pivot == length;
-        if (pivot == length)
-            continue;
-        const uint64_t inverse = power(rows[count][pivot], PRIME - 2);
-        for (uint32_t i = 0; i < length; i++)
-            rows[count][i] = rows[count][i] * inverse % PRIME;
-        pivots[count++] = pivot;
+        if (pivot < length)
+            pivots[count++] = pivot;
     }
     return false;
 }
