@@ -20,15 +20,20 @@ void out_bytes(struct stream_writer *o, const void *data, size_t bytes)
 
 static uint64_t piece_offset(struct stream_writer *o, const void *data, size_t bytes)
 {
-    for (uint32_t i = 0; i < o->piece_count; i++)
-        if (o->pieces[i].data == data && o->pieces[i].bytes == bytes)
-            return o->pieces[i].offset;
-    o->failed = o->failed || !array_extend(&o->pieces, o->piece_count, sizeof *o->pieces);
+    const uint64_t hash = hash_mix((uintptr_t)data, bytes), offset = o->data_bytes;
+    struct table_entry *place = NULL;
+
+    o->failed = o->failed || !array_extend(&o->pieces, o->piece_count, sizeof *o->pieces) ||
+                !table_reserve(&o->known, NULL, o->piece_count + 1);
     if (o->failed)
         return 0;
-
-    uint64_t offset = o->data_bytes;
+    while ((place = table_next(&o->known, hash, place))->item) {
+        const struct stream_piece *piece = &o->pieces[(uintptr_t)place->item - 1];
+        if (piece->data == data && piece->bytes == bytes)
+            return piece->offset;
+    }
     o->pieces[o->piece_count++] = (struct stream_piece){data, bytes, offset};
+    table_put(&o->known, place, hash, (const void *)(uintptr_t)o->piece_count);
     o->data_bytes = ceil_div(offset + bytes, SERIALIZED_ALIGN) * SERIALIZED_ALIGN;
     return offset;
 }
@@ -44,6 +49,7 @@ void out_free(struct stream_writer *o)
 {
     free(o->bytes);
     free(o->pieces);
+    free(o->known.entries);
     *o = (struct stream_writer){0};
 }
 

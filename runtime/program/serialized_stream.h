@@ -8,11 +8,10 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ir/support/table.h"
 
 /* ---- writing ---- */
 
@@ -29,6 +28,7 @@ struct stream_writer {
     size_t capacity;
     struct stream_piece *pieces;
     uint32_t piece_count;
+    struct table known; /* pieces; an item is the number + 1 as an address */
     uint64_t data_bytes;
     bool failed;
 };
