@@ -93,20 +93,29 @@ static bool locate_value(void *user, const struct value *v, struct location *loc
     return error_set(k->e, WNNStatus_OperationError, "internal error: value %u of a step has no storage", v->index);
 }
 
+/* Appends a text of at most so many characters to a step's name, if there is room.  Names are many. */
+static void add_text(struct program_step *s, const char *text, size_t most)
+{
+    const size_t used = strlen(s->name), room = sizeof s->name - 1 - used;
+
+    memcpy(s->name + used, text, strnlen(text, most < room ? most : room));
+}
+
 /*
  * Makes the name by which a reader of a profile knows the step: "conv2d [label]", or if there is no label the name,
  * "conv2d_17".
  */
 static void name_step(struct program_step *s, const char *name, const char *label)
 {
-    const char *number = strrchr(name, '_');
+    const char *number = label[0] ? strrchr(name, '_') : NULL;
     char escaped[48];
 
-    if (label[0] && number)
-        snprintf(s->name, sizeof s->name, "%.*s [%s]", (int)(number - name), name,
-                 escape_text(escaped, sizeof escaped, label, strlen(label)));
-    else
-        snprintf(s->name, sizeof s->name, "%s", name);
+    add_text(s, name, number ? (size_t)(number - name) : sizeof s->name);
+    if (!number)
+        return;
+    add_text(s, " [", 2);
+    add_text(s, escape_text(escaped, sizeof escaped, label, strlen(label)), sizeof escaped);
+    add_text(s, "]", 1);
 }
 
 /* Returns whether a kernel, as what a scatter begins with, copies a state from its input to its output: it does nothing where
