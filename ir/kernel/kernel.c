@@ -185,8 +185,8 @@ static uint32_t insert(struct kernel *k, struct kexpr *e)
 
     if (k->error.status)
         return KEXPR_NONE;
-    if (!table_reserve(&b->table, &k->arena, max_u32(k->expr_count + 1, 64)) ||
-        !array_reserve(&k->arena, &k->exprs, &b->expr_capacity, k->expr_count + 1, sizeof *k->exprs)) {
+    if (!array_reserve(&k->arena, &k->exprs, &b->expr_capacity, k->expr_count + 1, sizeof *k->exprs) ||
+        !table_reserve(&b->table, &k->arena, max_u32((uint32_t)b->expr_capacity, 64))) {
         error_out_of_memory(&k->error);
         return KEXPR_NONE;
     }

@@ -243,16 +243,18 @@ static void put_var(struct writer *w, const struct kernel *k, uint32_t var)
     static const char *const letters[] = {
         [KVAR_PARALLEL] = "p", [KVAR_REDUCED] = "r", [KVAR_DIVMOD] = "d", [KVAR_LOADED] = "l"};
 
-    put(w, letters[k->vars[var].kind], var);
+    put(w, w->numbers ? "" : letters[k->vars[var].kind], var);
 }
 
 static void put_form(struct writer *w, const struct kernel *k, struct kaffine a)
 {
     put_number(w, a.offset);
+    if (w->numbers) /* in few bytes: where a number ends is seen */
+        put_bits(w, a.count);
     for (uint32_t i = 0; i < a.count; i++) {
-        put_text(w, w->numbers ? "+" : " + ");
+        put_text(w, w->numbers ? "" : " + ");
         put_number(w, a.terms[i].coefficient);
-        put_text(w, "*");
+        put_text(w, w->numbers ? "" : "*");
         put_var(w, k, a.terms[i].var);
     }
 }
@@ -369,10 +371,7 @@ static void describe_expr(struct writer *w, const struct kernel *k, uint32_t i)
         break;
     }
     for (uint32_t a = 0; a < 3 && e->args[a] != KEXPR_NONE; a++)
-        if (w->numbers)
-            put_bits(w, e->args[a]);
-        else
-            put(w, " e", e->args[a]);
+        put(w, w->numbers ? "" : " e", e->args[a]);
     if (w->numbers) /* the rest follows */
         put_text(w, "\n");
     else
