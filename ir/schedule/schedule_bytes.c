@@ -26,10 +26,10 @@ static int64_t word_of(const struct kernel *k)
 bool tile_loads_words(const struct kernel *k, const struct kexpr *x, uint32_t var)
 {
     const uint32_t last = k->parallel_count + k->reduced_count - 1;
-    const struct kexpr *dot = find_dot(k);
+    const struct kexpr *dot = x->op == K_LOAD && (x->type == KT_I16 || x->type == KT_I8) ? find_dot(k) : NULL;
 
-    return x->op == K_LOAD && x->type == (dot && dot->type == KT_I32 ? KT_I16 : KT_I8) && !x->guard_count && k->reduced_count &&
-           k->vars[last].size == word_of(k) && !k->vars[last].bounded && kaffine_coefficient(x->index, last) == 1 &&
+    return dot && x->type == (dot->type == KT_I32 ? KT_I16 : KT_I8) && !x->guard_count && k->vars[last].size == word_of(k) &&
+           !k->vars[last].bounded && kaffine_coefficient(x->index, last) == 1 &&
            kaffine_coefficient(x->index, var) == k->vars[last].size && !kaffine_derives(k, x->index, var) &&
            !kaffine_derives(k, x->index, last);
 }

@@ -31,7 +31,7 @@ static double load_cost(const struct schedule *s, const struct isa *isa, const s
     const uint32_t stride = load_stride(s, load, var);
     const double row = short_row_cost(s, isa, &load->index, load->guard_count, load->tensor, var);
 
-    if (tile_loads_words(s->kernel, load, var) && find_dot(s->kernel)) /* the contraction loads words */
+    if (tile_loads_words(s->kernel, load, var)) /* the contraction loads words */
         return 1.0 / (double)s->facts->loop.assumed_lanes;
     if (load_repeat(s, load, var)) /* a load and a shuffle */
         return 2.0 / (double)s->facts->loop.assumed_lanes;
