@@ -116,7 +116,7 @@ static bool is_settled(const struct instance *s, const struct value *v)
     int64_t x;
 
     for (int64_t i = 0; v->sizes && i < type_elements(&v->type); i++)
-        if (!dims_is_constant(s->from, v->sizes[i], &x) || !is_integer(s, v, i, x))
+        if (!dims_is_constant(s->from, v->sizes[i], &x) || !(s->exact[v->index] || is_integer(s, v, i, x)))
             return false;
     return v->sizes != NULL;
 }
@@ -124,7 +124,7 @@ static bool is_settled(const struct instance *s, const struct value *v)
 /* Returns whether a value is not what its expression says where that is known. */
 static bool is_wrong(const struct instance *s, const struct value *v)
 {
-    for (int64_t i = 0; i < type_elements(&v->type); i++) {
+    for (int64_t i = 0; !s->exact[v->index] && i < type_elements(&v->type); i++) {
         const struct dim_number n = dims_evaluate(s->from, DIM_OPEN | v->sizes[i], s->atoms);
 
         if (n.known && !is_integer(s, v, i, n.value))
