@@ -128,9 +128,9 @@ bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena
 
     memset(out, 0, sizeof *out);
     out->vars = arena_array(a, (size_t)k->var_count + k->expr_count + k->store_count + 1, sizeof *out->vars);
-    out->items = arena_array(a, most, sizeof *out->items);
-    out->params = arena_array(a, most, sizeof *out->params);
-    n.kinds = arena_array(a, most, sizeof *n.kinds);
+    out->items = arena_grow(a, NULL, 0, most * sizeof *out->items); /* not cleared, which takes as long as filling them */
+    out->params = arena_grow(a, NULL, 0, most * sizeof *out->params);
+    n.kinds = arena_grow(a, NULL, 0, most * sizeof *n.kinds);
     if (!out->vars || !out->items || !out->params || !n.kinds)
         return false;
     out->exprs = out->vars + k->var_count;
