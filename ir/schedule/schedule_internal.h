@@ -115,5 +115,3 @@ void transpose_choose(struct schedule *s);
  * parameters.  Returns false if memory runs out.
  */
 bool schedule_list_numbers(struct schedule *s);
-/** Returns whether kernel_structure and the vector variable alone tell which variable transposes are along. */
-bool transpose_is_implied(const struct schedule *s);

@@ -126,11 +126,10 @@ static void print_transpose(const struct schedule *s, FILE *out)
     const struct kernel *k = s->kernel;
     const struct register_transpose *t = &s->transpose;
 
-    if (t->var != KEXPR_NONE)
-        fprintf(out, "  tiles%s%s%s\n", t->full ? " full" : "", t->partial ? " partial" : "", t->few ? " few" : "");
-    if (transpose_is_implied(s))
+    if (t->var == KEXPR_NONE)
         return;
-    fprintf(out, "  transpose along %d, interleave %u:", (int)t->var, t->interleave);
+    fprintf(out, "  transpose along %u, interleave %u, tiles%s%s%s:", t->var, t->interleave, t->full ? " full" : "",
+            t->partial ? " partial" : "", t->few ? " few" : "");
     for (uint32_t i = 0; t->interleave && i < k->expr_count; i++)
         fprintf(out, " %d", k->exprs[i].op == K_LOAD && transpose_takes(s, &k->exprs[i].index));
     for (uint32_t i = 0; t->interleave && i < k->store_count; i++)

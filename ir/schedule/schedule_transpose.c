@@ -66,11 +66,6 @@ void transpose_choose(struct schedule *s)
     }
 }
 
-bool transpose_is_implied(const struct schedule *s)
-{
-    return choose(s, 1, INT64_MAX, crosses) == s->transpose.var && !s->transpose.interleave;
-}
-
 bool transpose_takes(const struct schedule *s, const struct kaffine *address)
 {
     return (s->transpose.interleave ? is_interleaved : crosses)(s, address, s->transpose.var);
