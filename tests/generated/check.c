@@ -66,7 +66,8 @@ static enum gen_verdict refused(const struct error *e, const struct model *read,
         return wrong(message, size, "refused without a message");
     if (read->builder || read->inputs || read->outputs || read->name)
         return wrong(message, size, "refused, but the model is not empty");
-    snprintf(message, size, "%s", e->message);
+    const char *inputs = strstr(e->message, "; its inputs are "); /* which the search knows */
+    snprintf(message, size, "%.*s", inputs ? (int)(inputs - e->message) : (int)size, e->message);
     return GEN_REFUSED;
 }
 

@@ -29,7 +29,7 @@
 #include "frontend/readers/model.h"
 #include "onnx.pb-c.h"
 
-enum { ONNX_RANK_MAX = NPY_RANK_MAX, ONNX_OPSET_NEWEST = 28 };
+enum { ONNX_RANK_MAX = NPY_RANK_MAX, ONNX_OPSET_NEWEST = 28, ONNX_TEXT_MAX = 200 };
 
 /** The numbers of TensorProto.DataType. */
 enum onnx_type {
@@ -137,6 +137,8 @@ struct onnx_value {
     const char *refusal; /* NULL if it is usable, "" for a result of a refused node, which was reported, else the reason */
 };
 
+/** Writes "float32 [1, 3]". */
+const char *onnx_value_text(char text[ONNX_TEXT_MAX], const struct onnx_value *v);
 /** Returns the number of elements of a value, which is below 2^31; open sizes (open.h) count as 1. */
 int64_t onnx_elements(const struct onnx_value *v);
 /** Returns element i of v->data as a number, the nearest one for 64-bit integers. */

@@ -20,44 +20,30 @@ enum {
     ITERATIONS_OPEN = 1 << 16 /* the most of a loop that only a condition ends */
 };
 
-enum { TEXT_MAX = 200 };
-
-static const char *condition_text(struct onnx_node *n, char text[TEXT_MAX])
+static const char *condition_text(struct onnx_node *n, char text[ONNX_TEXT_MAX])
 {
     const char *input = onnx_depends(n, 0);
 
-    snprintf(text, TEXT_MAX, "its condition depends on an input of the model%s%.100s%s", input ? ", \"" : "",
+    snprintf(text, ONNX_TEXT_MAX, "its condition depends on an input of the model%s%.100s%s", input ? ", \"" : "",
              input ? input : "", input ? "\"" : "");
     return text;
 }
 
-static const char *constant_hint(struct onnx_node *n, char text[TEXT_MAX])
+static const char *constant_hint(struct onnx_node *n, char text[ONNX_TEXT_MAX])
 {
     const char *input = onnx_depends(n, 0);
 
     text[0] = '\0';
     if (input)
-        snprintf(text, TEXT_MAX, ": the value of %.100s, given by %s, says which branch is taken", input,
+        snprintf(text, ONNX_TEXT_MAX, ": the value of %.100s, given by %s, says which branch is taken", input,
                  model_option_name(n->reader->options, MODEL_CONSTANTS));
-    return text;
-}
-
-/** Writes "float [1, 3]". */
-static const char *value_text(char text[TEXT_MAX], const struct onnx_value *v)
-{
-    uint32_t dims[ONNX_RANK_MAX] = {0};
-    char shape[TEXT_MAX / 2];
-
-    for (size_t i = 0; i < v->rank; i++)
-        dims[i] = (uint32_t)v->dims[i];
-    snprintf(text, TEXT_MAX, "%s %s", onnx_type_name(v->type), model_dims_text(shape, sizeof shape, v->rank, dims, NULL));
     return text;
 }
 
 /** Refuses an If whose condition is not known, because a branch of it cannot be built. */
 static bool refuse_branches(struct onnx_node *n, const char *const reasons[2])
 {
-    char about[TEXT_MAX], hint[TEXT_MAX];
+    char about[ONNX_TEXT_MAX], hint[ONNX_TEXT_MAX];
     const bool both = reasons[0] && reasons[1];
 
     return onnx_refuse(n, "%s, so that both branches would be built, and %s cannot be%s: %.300s", condition_text(n, about),
@@ -124,7 +110,7 @@ static bool select_sized(struct onnx_node *n, size_t i, WNNOperand condition, st
 static bool select_branch(struct onnx_node *n, struct onnx_value *const *yes, struct onnx_value *const *no)
 {
     WNNOperand condition = onnx_operand(n, 0);
-    char about[TEXT_MAX], hint[TEXT_MAX], has[2][TEXT_MAX];
+    char about[ONNX_TEXT_MAX], hint[ONNX_TEXT_MAX], has[2][ONNX_TEXT_MAX];
 
     if (onnx_elements(n->inputs[0]) != 1)
         return onnx_refuse(n, "its condition has %lld elements, it must have one", (long long)onnx_elements(n->inputs[0]));
@@ -139,14 +125,15 @@ static bool select_branch(struct onnx_node *n, struct onnx_value *const *yes, st
             return onnx_refuse(n,
                                "%s, and output %zu is %s in then_branch and %s in else_branch, which may differ in one size "
                                "only%s",
-                               condition_text(n, about), i, value_text(has[0], yes[i]), value_text(has[1], no[i]),
+                               condition_text(n, about), i, onnx_value_text(has[0], yes[i]), onnx_value_text(has[1], no[i]),
                                constant_hint(n, hint));
         const bool same = !yes[i]->rank || yes[i]->dims[axis] == no[i]->dims[axis];
         if (!onnx_elements(yes[i]) && !onnx_elements(no[i])) {
             if (!same)
-                return onnx_refuse(
-                    n, "%s, and output %zu, %s in then_branch and %s in else_branch, has no elements in either%s",
-                    condition_text(n, about), i, value_text(has[0], yes[i]), value_text(has[1], no[i]), constant_hint(n, hint));
+                return onnx_refuse(n,
+                                   "%s, and output %zu, %s in then_branch and %s in else_branch, has no elements in either%s",
+                                   condition_text(n, about), i, onnx_value_text(has[0], yes[i]), onnx_value_text(has[1], no[i]),
+                                   constant_hint(n, hint));
             onnx_output_value(n, i, yes[i]);
             continue;
         }

@@ -20,9 +20,22 @@
 
 /* ---- refusing ---- */
 
+const char *onnx_value_text(char text[ONNX_TEXT_MAX], const struct onnx_value *v)
+{
+    uint32_t dims[ONNX_RANK_MAX] = {0};
+    const char *zeros[ONNX_RANK_MAX] = {NULL}; /* an open size is shown as a question mark */
+    int length = snprintf(text, ONNX_TEXT_MAX, "%s ", onnx_type_name(v->type));
+
+    for (size_t i = 0; i < v->rank; i++)
+        if (!onnx_is_open(v->dims[i]) && !(dims[i] = (uint32_t)v->dims[i]))
+            zeros[i] = "0";
+    model_dims_text(text + length, ONNX_TEXT_MAX - (size_t)length, v->rank, dims, zeros);
+    return text;
+}
+
 bool onnx_refuse(struct onnx_node *n, const char *format, ...)
 {
-    char text[600];
+    char text[700], input[ONNX_TEXT_MAX];
     va_list args;
 
     if (n->refused || n->reader->failed) {
@@ -33,6 +46,10 @@ bool onnx_refuse(struct onnx_node *n, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     n->refused = true;
+    for (size_t i = 0, at = strlen(text), given = 0; at && i < n->input_count && at < sizeof text; i++)
+        if (n->inputs[i] && !n->inputs[i]->refusal)
+            at += (size_t)snprintf(text + at, sizeof text - at, given++ ? ", %s" : "; its inputs are %s",
+                                   onnx_value_text(input, n->inputs[i]));
     if (*text) /* a body that was reported already says nothing */
         onnx_report(n->scope, n->proto, text);
     return false;
