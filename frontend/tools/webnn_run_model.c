@@ -195,8 +195,7 @@ bool load_compiled(const struct run_options *o, struct sources *s, WNNContext co
     if (m->dim_count || m->shape_count || m->constant_count || m->output_count || m->weights ||
         o->precision != WNNPrecision_Float32 || o->quantize || o->deterministic || m->budget.operations || m->budget.bytes)
         return complain("%s is compiled: --dim, --shape, --constant, --outputs, --weights, --precision, --quantize-weights, "
-                        "--deterministic and --budget come "
-                        "too late, give them to the run that saves it",
+                        "--deterministic and --budget come too late, give them to the run that saves it",
                         PATH_SHOWN(o->model));
     if (wnnContextLoadGraph(context, o->model, graph))
         return complain_last("");

@@ -90,8 +90,7 @@ static const struct option_row rows[] = {
     {"each", 0, "[NAME=]PATH",
      "compute once for each file of a folder (or for one file), read while others are computed; print a line of JSON for each "
      "(input, then ms and outputs, or error), and at the end how many failed; the first file that fits the model determines "
-     "which "
-     "inputs change and their shapes; may be given several times",
+     "which inputs change and their shapes; may be given several times",
      option_pair, AT(each.paths), .wants = "a folder or file, or NAME=FOLDER"},
     {"each-list", 0, "[NAME=]FILE", "the same for the paths in the lines of a file, or of standard input (-)", option_pair,
      AT(each.lists), .wants = "a file with a path in each line, or NAME=FILE"},

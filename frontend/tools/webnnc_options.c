@@ -80,9 +80,8 @@ static const struct option_row rows[] = {
     {.help = "Model"},
     {"dim", 0, "NAME=N",
      OPTION_DIM_HELP
-     ".  NAME=1,4 or NAME=1..512 lists sizes, and NAME=? is 1..512: the object's functions "
-     "take the size, in any combination with those of other names.  NAME=past+sequence is a sum of these, which "
-     "they do not take",
+     ".  NAME=1,4 or NAME=1..512 lists sizes, and NAME=? is 1..512: the object's functions take the size, in any combination "
+     "with those of other names.  NAME=past+sequence is a sum of these, which they do not take",
      .take = take_dim},
     OPTION_MODEL_ROWS(offsetof(struct options, model), "model-weights"),
     {.help = "Target"},
@@ -115,10 +114,9 @@ static const struct option_row rows[] = {
      "before and after (webnn-run's option prints the resulting error)",
      option_choice, AT(quantize), .choices = option_weight_formats},
     {"precision", 0, "P",
-     "precision of convolutions and matmuls of float32: float32 (default), bf16x2 (operands as sums of two "
-     "bfloat16 numbers), bf16 (operands rounded to bfloat16) or int8 (operands of weights of 4 or 8 bits, rounded to "
-     "8 bits block by block); bfloat16 is oneDNN's, and whether it takes it depends on the processor that runs the object, and "
-     "on the sizes",
+     "precision of convolutions and matmuls of float32: float32 (default), bf16x2 (operands as sums of two bfloat16 numbers), "
+     "bf16 (operands rounded to bfloat16) or int8 (operands of weights of 4 or 8 bits, rounded to 8 bits block by block); "
+     "bfloat16 is oneDNN's, and whether it takes it depends on the processor that runs the object, and on the sizes",
      option_choice, AT(precision), .choices = option_precisions},
     {"deterministic", 0, NULL, "compute the same bits with any number of threads (without oneDNN that is always so)",
      option_flag, AT(deterministic)},

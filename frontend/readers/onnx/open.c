@@ -27,10 +27,9 @@ struct onnx_open_result {
 
 /* Lists the importers in C that take open sizes, between blanks.  Those of terms do so by themselves (term.c). */
 static const char takers[] =
-    " Cast CastLike Clip Concat ConstantOfShape ConvTranspose Dropout Expand Flatten Gemm If MatMul MatMulNBits"
-    " ConvInteger LpPool MatMulInteger MaxPool PRelu QuantizeLinear DequantizeLinear Range Reshape Resize Shape Size Slice "
-    "Split"
-    " Squeeze Tile Transpose Unsqueeze Upsample GatherBlockQuantized Pad LSTM GRU RNN Loop Scan ";
+    " Cast CastLike Clip Concat ConstantOfShape ConvTranspose Dropout Expand Flatten Gemm If MatMul MatMulNBits ConvInteger "
+    "LpPool MatMulInteger MaxPool PRelu QuantizeLinear DequantizeLinear Range Reshape Resize Shape Size Slice Split Squeeze "
+    "Tile Transpose Unsqueeze Upsample GatherBlockQuantized Pad LSTM GRU RNN Loop Scan ";
 
 bool onnx_any_open(size_t count, const uint32_t *sizes)
 {
