@@ -197,7 +197,7 @@ static struct byte_form form_of(const struct emitter *e, const struct context *c
 
     if (!has || (arm ? f.lanes != 4 : f.lanes != 4 && f.lanes != 8 && f.lanes != 16))
         f.by = BYTES_NONE;
-    f.pairs_fit = !p->whole && adds_pairs(&f);
+    f.pairs_fit = p->fits && adds_pairs(&f) && (!p->whole || by == BYTES_MIXED_PAIRS);
     f.narrow = p->narrow && f.pairs_fit;
     return f;
 }

@@ -11,6 +11,7 @@ struct constant {
     atomic_uint references;
     bool ours;                  /* constant_create or constant_pool_place allocated the bytes */
     atomic_uchar refused_tiles; /* kinds of Winograd tiles that lose too much accuracy with these weights, by bit */
+    bool pairs_fit;             /* signed bytes: products of two neighbours with unsigned ones have a sum of 16 bits */
     size_t bytes;
     const void *data;                     /* row-major; aligned to 64 bytes when owned, as the lender has it when lent */
     WNNBufferReleaseCallbackInfo release; /* callback NULL: the bytes are in one block with this */

@@ -390,6 +390,7 @@ static void describe(struct writer *w, const struct kernel *k)
             put(w, "[", k->tensors[i].elements);
         put_text(w, w->numbers ? "" : "]");
         put_text(w, k->tensors[i].unaligned ? " unaligned" : "");
+        put_text(w, k->tensors[i].pairs_fit ? " pairs_fit" : "");
         put_text(w, k->tensors[i].written ? " written\n" : "\n");
     }
     for (uint32_t i = 0; i < k->expr_count; i++)

@@ -55,6 +55,7 @@ struct byte_products {
     uint32_t bits;               /* of B's numbers */
     bool whole;                  /* B has signed bytes: bits is 8 */
     bool both_signed;            /* both operands' bytes are signed */
+    bool fits;                   /* sums of two products of neighbours fit 16 bits */
     bool narrow;  /* all sums of a block fit 16 bits: instructions that add products up by twos need not make 32 of them */
     bool columns; /* B is signed bytes, or a constant zero point is subtracted from it, and columns are summed; otherwise A
                       becomes signed, whole bytes of B unsigned (but for both_signed), and rows are summed */

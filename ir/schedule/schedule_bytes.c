@@ -238,7 +238,7 @@ static bool multiplies_signed(enum byte_arithmetic bytes, const struct byte_prod
     /* Pairs of unsigned bytes times signed ones do not fit 16 bits: all are multiplied as numbers of 16 bits, which unsigned
      * bytes are made by the fewest instructions. */
     return bytes == BYTES_SIGNED || bytes == BYTES_SIGNED_PAIRS ||
-           (bytes == BYTES_MIXED_PAIRS && p->whole && (p->a_signed || !p->columns));
+           (bytes == BYTES_MIXED_PAIRS && p->whole && !p->fits && (p->a_signed || !p->columns));
 }
 
 static bool adds_pairs(enum byte_arithmetic bytes)
@@ -341,6 +341,7 @@ void bytes_choose(struct schedule *s, const struct target *target)
         return;
     }
     p->columns = sums_columns(s, p);
+    p->fits = !p->whole || (k->tensors[k->exprs[p->words].tensor].pairs_fit && p->columns && !p->wide);
     p->both_signed = p->wide || multiplies_signed(target->isa.byte_products, p);
     p->narrow = fits_pairs(k, target->isa.byte_products, p, depth);
     t->blocks.factor = t->blocks.unscaled = KEXPR_NONE;

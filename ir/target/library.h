@@ -52,6 +52,8 @@ struct multiplication_facts {
      * and fewer input channels than long_filter_channels. */
     int64_t long_filter_width, long_filter_channels;
     int64_t library_results;     /* of a window that the library computes at least; 0: not measured */
+    int64_t ordered_columns;     /* columns of bytes for which A's are worth being put in another order
+                                    (passes/weights/byte_operands.c) */
     int64_t late_filter_results; /* pixels of results for which filters of bytes that are computed are worth being packed */
     bool convolutions, groups;   /* ungrouped convolutions were measured, too, and grouped ones */
     bool depthwise;              /* generated depthwise convolutions are faster than the library's */

@@ -31,7 +31,9 @@ uint32_t lower_tensor(struct lowering *l, const struct value *v, bool written)
     if (dtype_packed_bits(v->type.type))
         return kernel_tensor(k, WNNOperandDataType_Uint32, type_bytes(&v->type) / (int64_t)sizeof(uint32_t), written,
                              (void *)(uintptr_t)v);
-    return kernel_tensor(k, v->type.type, type_elements(&v->type), written, (void *)(uintptr_t)v);
+    const uint32_t tensor = kernel_tensor(k, v->type.type, type_elements(&v->type), written, (void *)(uintptr_t)v);
+    k->tensors[tensor].pairs_fit = v->constant && v->constant->pairs_fit;
+    return tensor;
 }
 
 bool lower_store(struct lowering *l, const struct value *v, const struct map *m, uint32_t e)
@@ -283,8 +285,8 @@ static uint32_t fill_bytes(struct lowering *l, uint32_t e, uint32_t count, const
     if (x->op != K_CAST || x->type != KT_F32)
         return KEXPR_NONE;
     x = &exprs[x->args[0]];
-    if (x->op != K_LOAD || ktype_size(x->type) > 2 || x->guard_count != count ||
-        !kguards_equal(count, x->guards, guards) || (zero && !is_byte_number(zero, x->type)))
+    if (x->op != K_LOAD || ktype_size(x->type) > 2 || x->guard_count != count || !kguards_equal(count, x->guards, guards) ||
+        (zero && !is_byte_number(zero, x->type)))
         return KEXPR_NONE;
     fill.u8 = zero ? (uint8_t)(int)zero->bits.f32 : 0;
     uint32_t y = kernel_cast(l->k, KT_F32, kernel_load(l->k, x->tensor, x->index, count, guards, fill));

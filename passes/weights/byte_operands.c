@@ -9,6 +9,7 @@
 #include "passes/weights/byte_operands.h"
 
 #include <float.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/graph/compact.h"
@@ -279,9 +280,9 @@ static void write_numbers(const struct byte_weights *w, int64_t at, int64_t stri
         to[i * word] = (int8_t)(uint8_t)(from[i * stride] - zeros[i * zero_stride]);
 }
 
-/* Writes B's words, of so many bytes. */
+/* Writes B's words, of so many bytes, with the last dimension of K in that order, if there is one. */
 static void write_words(const struct byte_weights *w, const struct tensor_type *t, const struct weight_order *o, int64_t panel,
-                        uint32_t word, int8_t *to)
+                        uint32_t word, const uint32_t *order, int8_t *to)
 {
     const int64_t last = t->dims[o->others[o->count - 1]], stride = w->strides[o->others[o->count - 1]];
     const int64_t words = ceil_div(last, word), across = w->strides[o->results];
@@ -301,19 +302,23 @@ static void write_words(const struct byte_weights *w, const struct tensor_type *
                 if (k + word > last)
                     memset(row, 0, (size_t)(panel * word));
                 for (int64_t j = 0; j < word && k + j < last; j++)
-                    write_numbers(w, from + (k + j) * stride + first * across, across, first, panel, word, row + j);
+                    write_numbers(w, from + (order ? order[k + j] : k + j) * stride + first * across, across, first, panel,
+                                  word, row + j);
             }
     }
 }
 
 static struct constant *pack_words(const struct byte_weights *w, const struct tensor_type *t, const struct weight_order *o,
-                                   int64_t panel, uint32_t word, size_t bytes, struct constant_pool *pool)
+                                   int64_t panel, uint32_t word, const struct constant *order, size_t bytes,
+                                   struct constant_pool *pool)
 {
     struct constant_recipe r = constant_recipe_begin(CONSTANT_WORDS, w->constant);
-    const uint64_t numbers[] = {w->numbers->type.type, w->zero->constant->id, o->results, (uint64_t)panel, word, t->rank};
+    const uint64_t numbers[] = {w->numbers->type.type, w->zero->constant->id, o->results, (uint64_t)panel, word,
+                                order ? order->id : 0};
 
     for (uint32_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         constant_recipe_add(&r, numbers[i]);
+    constant_recipe_add(&r, t->rank);
     for (uint32_t i = 0; i < t->rank; i++)
         constant_recipe_add(&r, t->dims[i]);
     for (uint32_t i = 0; i < o->count; i++)
@@ -324,7 +329,8 @@ static struct constant *pack_words(const struct byte_weights *w, const struct te
     c = constant_pool_place(pool, bytes);
     if (!c)
         return NULL;
-    write_words(w, t, o, panel, word, (int8_t *)(uintptr_t)c->data); /* ours alone so far */
+    write_words(w, t, o, panel, word, order ? order->data : NULL, (int8_t *)(uintptr_t)c->data); /* ours alone so far */
+    c->pairs_fit = order != NULL;
     return constant_pool_keep(pool, &r, c);
 }
 
@@ -355,7 +361,7 @@ static struct value *pack_late(struct graph *g, struct node *n, struct value *v,
 
 /* Returns B in that order, whose numbers a depthwise convolution, which has one along K, takes byte by byte. */
 static struct value *make_b(struct graph *g, struct node *n, const struct node *unpacking, const struct weight_order *o,
-                            int64_t panel, uint32_t word, struct constant_pool *pool)
+                            int64_t panel, uint32_t word, const struct constant *k_order, struct constant_pool *pool)
 {
     const struct value *scale = unpacking->inputs[1].value;
     struct tensor_type t = unpacking->results[0]->type, type = {.type = WNNOperandDataType_Int8};
@@ -368,7 +374,7 @@ static struct value *make_b(struct graph *g, struct node *n, const struct node *
     panel = is_depthwise(n) ? t.dims[o->results] : panel;
     const bool constant = byte_weights_find(unpacking, o->results, &w);
     type.rank = packed_dims(&t, o, panel, word, type.dims);
-    v = constant ? graph_add_constant(g, &type, pack_words(&w, &t, o, panel, word, (size_t)type_bytes(&type), pool))
+    v = constant ? graph_add_constant(g, &type, pack_words(&w, &t, o, panel, word, k_order, (size_t)type_bytes(&type), pool))
                  : pack_late(g, n, unpacking->inputs[0].value, o, panel, word);
     v = v ? make_cast(g, n, n, v, WNNOperandDataType_Float32) : NULL;
     scales.rank = type.rank;
@@ -411,19 +417,106 @@ static struct value *make_zero_sums(struct graph *g, struct node *n, const struc
     return make_binary(g, n, OP_MUL, rows, zero);
 }
 
+/* ---- pairs ---- */
+
+/* Sums of unsigned bytes' products with two signed ones have 16 bits if the two add up to at most PAIR_MOST. */
+enum { PAIR_MOST = INT16_MAX / UINT8_MAX, PARTNERS_MOST = 256, EARLIER_MOST = 1024 };
+
+static bool pair_fits(const int8_t *a, const int8_t *b, int64_t count)
+{
+    int16_t most = 0;
+
+    for (int64_t i = 0; i < count; i++) {
+        const int16_t sum = (int16_t)(a[i] + b[i]), magnitude = (int16_t)(sum < 0 ? -sum : sum);
+        most = magnitude > most ? magnitude : most;
+    }
+    return most <= PAIR_MOST;
+}
+
+/* Makes rows of B pairs that fit, which leaves most where they are: of a row and one of those after it, or of the next two and
+ * an earlier pair that is divided.  Returns false if it finds none for some row. */
+static bool find_pairs(const int8_t *rows, uint32_t count, int64_t columns, uint32_t *order)
+{
+#define FITS(i, j) pair_fits(rows + order[i] * columns, rows + order[j] * columns, columns)
+    for (uint32_t at = 0, i; at < count; at += 2) {
+        const uint32_t end = count - at < PARTNERS_MOST ? count : at + PARTNERS_MOST,
+                       earlier = at < EARLIER_MOST ? at : EARLIER_MOST;
+        uint32_t *moved = &order[at + 1], old;
+        for (i = at + 1; i < end && !FITS(at, i); i++)
+            ;
+        if (i == end) {
+            for (i = 0; i < earlier && !(FITS(i, at + 1) && FITS(i ^ 1, at)); i++)
+                ;
+            if (i == earlier)
+                return false;
+            moved = &order[at];
+        }
+        old = *moved;
+        *moved = order[i];
+        order[i] = old;
+    }
+    return true;
+#undef FITS
+}
+
+/* Returns an order of K in which products with neighbours of B may be added up in 16 bits: as it is, but that A's bytes are
+ * gathered in another where they are quantised by a range at run time, in a kernel of their own.  Returns NULL if there is none
+ * or memory runs out; a NULL in *bytes is an error in g->error. */
+static struct constant *order_pairs(struct graph *g, struct node *n, const struct weight_order *o, const struct target *t,
+                                    struct value **bytes)
+{
+    const struct node *of_a = n->inputs[0].value->producer, *of_b = n->inputs[1].value->producer;
+    const WNNGatherOptions last = {.structSize = sizeof last, .axis = (*bytes)->type.rank - 1};
+    const uint32_t inner = o->others[o->count - 1], k = of_b->results[0]->type.dims[inner];
+    const int64_t columns = of_b->results[0]->type.dims[o->results];
+    const struct tensor_type type = {.type = WNNOperandDataType_Uint32, .rank = 1, .dims = {k}};
+    bool in_order = true;
+    struct byte_weights w;
+
+    if (o->inner != k || k % BYTE_WORD != 0 || !byte_weights_find(of_b, o->results, &w))
+        return NULL;
+    const bool may_order =
+        of_a->inputs[2].value->kind != VALUE_CONSTANT && columns >= target_facts(t)->multiplication.ordered_columns;
+    int8_t *rows = malloc((size_t)(k * columns));
+    struct constant *order = constant_create(NULL, k * sizeof(uint32_t));
+    uint32_t *numbers = order ? (uint32_t *)(uintptr_t)order->data : NULL;
+    bool fit = rows && order;
+    for (uint32_t i = 0; fit && i < k; i++) {
+        int8_t *row = rows + i * columns;
+        write_numbers(&w, i * w.strides[inner], w.strides[o->results], 0, columns, 1, row);
+        numbers[i] = i;
+        fit = may_order || i % 2 == 0 || pair_fits(row - columns, row, columns);
+    }
+    if (!fit || (may_order && !find_pairs(rows, k, columns, numbers))) {
+        constant_release(order);
+        order = NULL;
+    }
+    for (uint32_t i = 0; order && i < k; i++)
+        in_order &= numbers[i] == i;
+    if (!in_order) {
+        struct value *inputs[] = {*bytes, graph_add_constant(g, &type, constant_retain(order))};
+        *bytes = inputs[1] ? make_node(g, n, OP_GATHER, n, 2, inputs, &last, NULL) : NULL;
+    }
+    free(rows);
+    return order;
+}
+
 struct node *pack_byte_operands(struct graph *g, struct node *n, const struct weight_order *o, int64_t panel,
                                 const struct target *t)
 {
-    const uint32_t word = is_depthwise(n) ? 1 : t->isa.byte_products == BYTES_MIXED_PAIRS ? BYTE_WIDE_WORD : BYTE_WORD;
     const struct node *of_a = n->inputs[0].value->producer, *of_b = n->inputs[1].value->producer;
+    const bool pairs = t->isa.byte_products == BYTES_MIXED_PAIRS && !is_depthwise(n);
     struct value *bytes = of_a->inputs[0].value, *inputs[3] = {NULL}, *v;
+    struct constant *order = pairs ? order_pairs(g, n, o, t, &bytes) : NULL;
+    const uint32_t word = is_depthwise(n) ? 1 : pairs && !order ? BYTE_WIDE_WORD : BYTE_WORD;
     bool transposed;
     const bool is_constant = compact_constant(of_b->inputs[0].value, &transposed) != NULL;
 
     if (!has_words(n) && !(bytes = pad_image(g, n, of_a, word)))
         return NULL;
-    inputs[0] = make_a(g, n, bytes, of_a, word);
-    inputs[1] = inputs[0] ? make_b(g, n, of_b, o, panel, word, t->pool) : NULL;
+    inputs[0] = bytes ? make_a(g, n, bytes, of_a, word) : NULL;
+    inputs[1] = inputs[0] ? make_b(g, n, of_b, o, panel, word, order, t->pool) : NULL;
+    constant_release(order);
     if (!inputs[1])
         return NULL;
     if (has_words(n)) {

@@ -56,9 +56,9 @@ struct value *flip_sign_bits(struct graph *g, struct node *before, struct value 
 bool separate_byte_operand(struct graph *g, struct node *n);
 /**
  * Rewrites operands of such a contraction so that its kernel multiplies bytes: A as (cast(bytes) - zero point) * scale, or for
- * pairs cast(int16(bytes) - zero point) * scale, and B from signed bytes in panels of `panel` output channels, [N / P][K / 4]
- * [P][4] or [N / P][K / 2][P][2].  Images with too few channels for words are padded.  Returns the contraction, which n may
- * have been replaced by, or NULL after an error in g->error.
+ * pairs that do not fit 16 bits cast(int16(bytes) - zero point) * scale, and B from signed bytes in panels of `panel` output
+ * channels, [N / P][K / 4] [P][4] or [N / P][K / 2][P][2].  Images with too few channels for words are padded.  Returns the
+ * contraction, which n may have been replaced by, or NULL after an error in g->error.
  */
 struct node *pack_byte_operands(struct graph *g, struct node *n, const struct weight_order *o, int64_t panel,
                                 const struct target *t);

@@ -29,14 +29,13 @@ static bool multiplies_bytes(const struct kernel *k, bool whole)
     for (int i = 0; i < ISA_COUNT; i++) {
         const bool has = machine_get(i)->target.isa.byte_products != BYTES_NONE;
         struct schedule *s = schedule_of(k, &machine_get(i)->target.isa);
-
         const struct byte_products *p = &s->tile.blocks.bytes;
         const enum byte_arithmetic by = machine_get(i)->target.isa.byte_products;
 
         all = all && (s->tiled && p->a != KEXPR_NONE && p->whole == whole) == has;
         /* Of unsigned bytes numbers of 16 bits are made as they are: none of them is changed into a signed one before. */
         if (by == BYTES_MIXED_PAIRS && p->columns && !p->own && whole)
-            all = all && p->both_signed == p->a_signed;
+            all = all && p->both_signed == p->a_signed && (!k->tensors[1].pairs_fit || p->fits);
         /* Bytes of each column less their zero point are 0 in the padding, lines of which are skipped. */
         if (p->own && by != BYTES_MIXED && s->tile.window.row.neighbours)
             all = all && s->tile.window.skips;
@@ -84,8 +83,8 @@ static void check_and_free(struct kernel *k, void *tensors[TENSORS], bool whole)
     "f32[$n*$blocks]"
 
 /* Unsigned bytes less a zero point times signed bytes in words, as weights of 8 bits are packed: with one zero point that is
- * data, or with 128 and scales of blocks. */
-static void bytes(const struct sizes *z, bool scaled, enum fill of_a, enum fill of_b)
+ * data, or with 128 and scales of blocks; or half as large ones, sums of whose products by twos fit 16 bits. */
+static void bytes(const struct sizes *z, bool scaled, bool fit, enum fill of_a, enum fill of_b)
 {
     struct kernel *k = kernel_of(MATMUL(",") "  u = f32(a[4*(($blocks*i + b)*$words + w) + r]) v = f32(weights[4*word + r])"
                                              "  store y[$n*i + $panel*p + j] = reduce.dot($x, $y) }",
@@ -97,6 +96,9 @@ static void bytes(const struct sizes *z, bool scaled, enum fill of_a, enum fill 
     make_tensors(k, tensors);
     fill_bytes(tensors[A], k->tensors[A].elements, of_a, 0, 255);
     fill_bytes(tensors[B], k->tensors[B].elements, of_b, 0x80, 0x7f);
+    k->tensors[B].pairs_fit = fit;
+    for (int64_t i = 0; fit && i < k->tensors[B].elements; i++)
+        ((int8_t *)tensors[B])[i] /= 2;
     *(uint8_t *)tensors[ZERO] = of_a == LEAST ? 255 : of_a == LARGEST ? 0 : 201;
     check_and_free(k, tensors, true);
 }
@@ -131,11 +133,11 @@ TEST(products_of_bytes_are_exact)
         {1, 4, 8, 128, 64}, {1, 1, 9, 48, 48}, {29, 3, 5, 48, 24}, {40, 1, 24, 40, 40}, {17, 2, 8, 96, 32}};
 
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-        for (int scaled = 0; scaled < 2; scaled++) {
-            bytes(&sizes[s], scaled, RANDOM, RANDOM);
+        for (int form = 0; form < 4; form++) {
+            bytes(&sizes[s], form & 1, form & 2, RANDOM, RANDOM);
             for (int f = LEAST; f < FILLS * FILLS; f++)
                 if (f / FILLS != RANDOM && f % FILLS != RANDOM && (s == 0 || s == 4))
-                    bytes(&sizes[s], scaled, f / FILLS, f % FILLS);
+                    bytes(&sizes[s], form & 1, form & 2, f / FILLS, f % FILLS);
         }
 }
 

@@ -105,6 +105,7 @@ static const struct range ranges[] = {
     RANGE(INT64, int64_t, multiplication.long_filter_width, 1, 1024),
     RANGE(INT64, int64_t, multiplication.long_filter_channels, 1, 1024),
     RANGE(INT64, int64_t, multiplication.late_filter_results, 1, 4096),
+    RANGE(INT64, int64_t, multiplication.ordered_columns, 1, INT32_MAX),
     RANGE(INT64, int64_t, contraction.compact_bytes, 1 << 10, 1 << 24),
     RANGE(INT64, int64_t, winograd.kinds, 1, 3),
     RANGE(INT64, int64_t, winograd.tiles_most, 16, 1024),

@@ -263,6 +263,40 @@ static void check_agreement(const struct isa *isa, int64_t m, int64_t k, int64_t
     kernels_end(g, &list);
 }
 
+/* K of bytes quantised by data is put in an order in which no pair of weights adds up to more than 128, as two that are left
+ * get by dividing an earlier pair; where there is none, or only half as many columns repay it, numbers of 16 bits are
+ * multiplied. */
+TEST(pairs_of_bytes_fit)
+{
+    static const struct {
+        int8_t of_even[4], of_odd[4];
+        const char *columns, *prints;
+    } cases[] = {{{100, 60, -99, 6}, {1, 2, 1, 127}, "512", "= gather(x, "},
+                 {{100, 60, -99, 6}, {1, 2, 1, 127}, "256", "i8[8, 2, 32, 2]"},
+                 {{127, 1, -128, 0}, {-64, -64, 5, -128}, "256", "i8[8, 1, 32, 4]"},
+                 {{100, 60, 50, 6}, {30, 2, 1, 127}, "512", "i8[16, 2, 32, 2]"}};
+
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        char body[256];
+        struct target t;
+        const struct pass_options o = no_library(&t, 256);
+        snprintf(body, sizeof body,
+                 "inputs { x: u8[2, 4]; z: u8[1, 1]; } consts { w: i8[4, %s] @scalar(0); s: f32[1, 1] @scalar(1); "
+                 "o: i8[1, 1] @scalar(0); } nodes { a = dequantizeLinear(x, s, z); b = dequantizeLinear(w, s, o); "
+                 "y = matmul(a, b); } outputs { y; }",
+                 cases[c].columns);
+        struct graph *g = parse_body(body);
+        struct value *w = g->first_constant;
+        for (int64_t i = 0, n = w->type.dims[1]; i < 4 * n; i++)
+            ((int8_t *)(uintptr_t)w->constant->data)[i] = (i % n % 2 ? cases[c].of_odd : cases[c].of_even)[i / n];
+        t.isa.byte_products = BYTES_MIXED_PAIRS;
+        t.compact.unpacks = true;
+        assert_true(check_pass_at(g, pass_pack_weights, &o, true, true, __FILE__, __LINE__));
+        assert_prints(g, cases[c].prints);
+        graph_free(g);
+    }
+}
+
 TEST(tiles_fit_panels)
 {
     static const int64_t sizes[][2] = {{64, 96},   {64, 128},   {384, 768}, {512, 1000},
