@@ -29,12 +29,12 @@ enum debug_flag {
     DEBUG_PREFER_LIBRARY = 1 << 13,    /* prefer-library: the library computes all that it takes */
     DEBUG_PREFER_BFLOAT16 = 1 << 14,   /* prefer-bfloat16: all that the precision and the library allow */
     DEBUG_PREFER_WINOGRAD = 1 << 15,   /* prefer-winograd: every convolution by Winograd that can be */
-    DEBUG_REFERENCE_LIBRARY = 1 << 17, /* reference-library: a device takes oneDNN's reference implementations */
-    DEBUG_PREFER_COMPACT = 1 << 18,    /* prefer-compact: small weights stay in 4, 8 or 16 bits, too */
-    DEBUG_PREFER_ATTENTION = 1 << 19,  /* prefer-attention: every attention that can be is one kernel */
-    DEBUG_NO_WARM_UP = 1 << 20,        /* no-warm-up: small graphs are not run once when they are built */
-    DEBUG_NO_MATRIX_INSTRUCTIONS = 1 << 21, /* no-matrix-instructions: of devices, for float16 */
-    DEBUG_HELP = 1 << 22                    /* help: the table of switches, to stderr */
+    DEBUG_REFERENCE_LIBRARY = 1 << 16, /* reference-library: a device takes oneDNN's reference implementations */
+    DEBUG_PREFER_COMPACT = 1 << 17,    /* prefer-compact: small weights stay in 4, 8 or 16 bits, too */
+    DEBUG_PREFER_ATTENTION = 1 << 18,  /* prefer-attention: every attention that can be is one kernel */
+    DEBUG_NO_WARM_UP = 1 << 19,        /* no-warm-up: small graphs are not run once when they are built */
+    DEBUG_NO_MATRIX_INSTRUCTIONS = 1 << 20, /* no-matrix-instructions: of devices, for float16 */
+    DEBUG_HELP = 1 << 21                    /* help: the table of switches, to stderr */
 };
 
 /** Holds the values of the switches.  All zeros: no switch is set. */
