@@ -12,8 +12,9 @@ typedef LLVMTypeRef T;
 
 struct printer {
     struct llvm_build m;
-    bool kernel;                 /* the function is one */
-    V tensors, numbers, scratch; /* of its arguments */
+    bool kernel;                  /* the function is one */
+    V tensors, numbers, scratch;  /* of its arguments */
+    uint32_t numbers_used, loops; /* by the function so far; around the operation */
 };
 
 static T element_type(const struct printer *p, loop_type type)
@@ -105,31 +106,16 @@ static V avx512(const struct printer *p, const struct loop_value *v, const char 
 /* Prints an operation that is an instruction of LLVM's with one name.  Returns false if there is none. */
 static bool simple(const struct printer *p, struct loop_value *v, const V *args, V *out)
 {
-    typedef V (*two)(LLVMBuilderRef b, V x, V y, const char *name);
-    typedef V (*convert)(LLVMBuilderRef b, V x, T type, const char *name);
-    static const two ints[LOOP_OP_COUNT] = {[LOOP_ADD] = LLVMBuildAdd,
-                                            [LOOP_SUB] = LLVMBuildSub,
-                                            [LOOP_MUL] = LLVMBuildMul,
-                                            [LOOP_SDIV] = LLVMBuildSDiv,
-                                            [LOOP_UDIV] = LLVMBuildUDiv,
-                                            [LOOP_UREM] = LLVMBuildURem,
-                                            [LOOP_AND] = LLVMBuildAnd,
-                                            [LOOP_OR] = LLVMBuildOr,
-                                            [LOOP_XOR] = LLVMBuildXor,
-                                            [LOOP_SHL] = LLVMBuildShl,
-                                            [LOOP_LSHR] = LLVMBuildLShr,
-                                            [LOOP_ASHR] = LLVMBuildAShr,
-                                            [LOOP_EXTRACT] = LLVMBuildExtractElement};
-    static const two floats[LOOP_OP_COUNT] = {[LOOP_ADD] = LLVMBuildFAdd,
-                                              [LOOP_SUB] = LLVMBuildFSub,
-                                              [LOOP_MUL] = LLVMBuildFMul,
-                                              [LOOP_DIV] = LLVMBuildFDiv,
-                                              [LOOP_EXTRACT] = LLVMBuildExtractElement};
-    static const convert conversions[LOOP_OP_COUNT] = {
-        [LOOP_TRUNC] = LLVMBuildTrunc,     [LOOP_ZEXT] = LLVMBuildZExt,     [LOOP_SEXT] = LLVMBuildSExt,
-        [LOOP_FPTRUNC] = LLVMBuildFPTrunc, [LOOP_FPEXT] = LLVMBuildFPExt,   [LOOP_SITOFP] = LLVMBuildSIToFP,
-        [LOOP_UITOFP] = LLVMBuildUIToFP,   [LOOP_FPTOSI] = LLVMBuildFPToSI, [LOOP_FPTOUI] = LLVMBuildFPToUI,
-        [LOOP_BITCAST] = LLVMBuildBitCast};
+    static const uint8_t ints[LOOP_OP_COUNT] = {
+        [LOOP_ADD] = LLVMAdd,   [LOOP_SUB] = LLVMSub,   [LOOP_MUL] = LLVMMul,   [LOOP_SDIV] = LLVMSDiv,
+        [LOOP_UDIV] = LLVMUDiv, [LOOP_UREM] = LLVMURem, [LOOP_AND] = LLVMAnd,   [LOOP_OR] = LLVMOr,
+        [LOOP_XOR] = LLVMXor,   [LOOP_SHL] = LLVMShl,   [LOOP_LSHR] = LLVMLShr, [LOOP_ASHR] = LLVMAShr};
+    static const uint8_t floats[LOOP_OP_COUNT] = {
+        [LOOP_ADD] = LLVMFAdd, [LOOP_SUB] = LLVMFSub, [LOOP_MUL] = LLVMFMul, [LOOP_DIV] = LLVMFDiv};
+    static const uint8_t conversions[LOOP_OP_COUNT] = {
+        [LOOP_TRUNC] = LLVMTrunc,   [LOOP_ZEXT] = LLVMZExt,      [LOOP_SEXT] = LLVMSExt,     [LOOP_FPTRUNC] = LLVMFPTrunc,
+        [LOOP_FPEXT] = LLVMFPExt,   [LOOP_SITOFP] = LLVMSIToFP,  [LOOP_UITOFP] = LLVMUIToFP, [LOOP_FPTOSI] = LLVMFPToSI,
+        [LOOP_FPTOUI] = LLVMFPToUI, [LOOP_BITCAST] = LLVMBitCast};
     static const char *const intrinsics[LOOP_OP_COUNT] = {[LOOP_SMIN] = "llvm.smin",
                                                           [LOOP_SMAX] = "llvm.smax",
                                                           [LOOP_UMIN] = "llvm.umin",
@@ -152,12 +138,12 @@ static bool simple(const struct printer *p, struct loop_value *v, const V *args,
         [LOOP_EQ] = LLVMIntEQ,   [LOOP_NE] = LLVMIntNE,   [LOOP_LT] = LLVMIntSLT,
         [LOOP_LE] = LLVMIntSLE,  [LOOP_GT] = LLVMIntSGT,  [LOOP_GE] = LLVMIntSGE,
         [LOOP_ULT] = LLVMIntULT, [LOOP_ULE] = LLVMIntULE, [LOOP_UGE] = LLVMIntUGE};
-    const two operation = v->arg_count == 2 ? (is_float(v) ? floats : ints)[v->op] : NULL;
+    const uint8_t operation = v->arg_count == 2 ? (is_float(v) ? floats : ints)[v->op] : 0;
 
     if (operation)
-        *out = operation(p->m.b, args[0], args[1], "");
+        *out = LLVMBuildBinOp(p->m.b, (LLVMOpcode)operation, args[0], args[1], "");
     else if (conversions[v->op])
-        *out = conversions[v->op](p->m.b, args[0], type_of(p, v->type), "");
+        *out = LLVMBuildCast(p->m.b, (LLVMOpcode)conversions[v->op], args[0], type_of(p, v->type), "");
     else if (intrinsics[v->op])
         *out = intrinsic(p, intrinsics[v->op], args, v->arg_count);
     else if (v->arg_count == 2 && is_float(v) && ordered[v->op])
@@ -318,13 +304,14 @@ static V array(const struct printer *p, const struct loop_value *v)
     return LLVMBuildAlloca(p->m.b, LLVMArrayType2(type_of(p, v->of), (uint64_t)(v->number / bytes)), "");
 }
 
-static V memory(const struct printer *p, struct loop_value *v, const V *args)
+static V memory(struct printer *p, struct loop_value *v, const V *args)
 {
     T type = type_of(p, v->type), types[2] = {type, llvm_ptr(&p->m)};
     V align = llvm_number(&p->m, 32, v->number), x;
 
     switch (v->op) {
     case LOOP_NUMBER:
+        p->numbers_used++;
         return load_at(p, type, p->numbers, v->number);
     case LOOP_TENSOR:
         return load_at(p, type, p->tensors, v->number);
@@ -465,6 +452,9 @@ static V call(const struct printer *p, const struct loop_value *v, const V *args
     return LLVMBuildCall2(p->m.b, LLVMGlobalGetValueType(function), function, (V *)args, v->arg_count, "");
 }
 
+/* A function with more numbers loads them where outer loops use them and for each address, instead of spilling them first. */
+enum { NUMBERS_HELD = 32 };
+
 static void print_operation(struct printer *p, struct loop_value *v)
 {
     V few[LOOP_PARAMETERS_MAX], *args = few, out = NULL;
@@ -472,12 +462,21 @@ static void print_operation(struct printer *p, struct loop_value *v)
 
     if (v->arg_count > LOOP_PARAMETERS_MAX)
         args = many;
-    for (uint32_t i = 0; i < v->arg_count; i++)
-        args[i] = value(p, v->args[i]);
+    for (uint32_t i = 0; i < v->arg_count; i++) {
+        struct loop_value *x = v->args[i];
+        const bool late = x->op == LOOP_NUMBER && p->numbers_used > NUMBERS_HELD && (p->loops < 2 || v->op == LOOP_ADDRESS);
+
+        args[i] = late ? memory(p, x, NULL) : value(p, x);
+    }
     switch (v->op) {
     case LOOP_FOR:
+        p->loops++;
         print_for(p, v);
+        p->loops--;
         return;
+    case LOOP_EXTRACT:
+        out = LLVMBuildExtractElement(p->m.b, args[0], args[1], "");
+        break;
     case LOOP_IF:
         print_if(p, v);
         return;
@@ -564,6 +563,7 @@ static void print_function(struct printer *p, const struct loop_function *f)
     p->m.function = function_of(p, f);
     LLVMPositionBuilderAtEnd(p->m.b, block_append(&p->m, "entry"));
     p->kernel = f->kernel;
+    p->numbers_used = 0;
     struct loop_value *v = f->body.first;
     for (; v && (v->op == LOOP_SLOT || v->op == LOOP_ARRAY || v->op == LOOP_PARAMETER); v = v->next)
         print_operation(p, v); /* what is on the stack comes first */
