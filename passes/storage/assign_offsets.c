@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAIRS_MAX = 1 << 22, FEW = 12 };
+enum { PAIRS_MAX = 1 << 22 };
 
 struct arena_packer {
     struct storage_block *blocks;
@@ -51,15 +51,8 @@ static int64_t key_of(const struct arena_packer *p, uint32_t block, enum sort_ke
 
 static void sort(const struct arena_packer *p, uint32_t *items, uint32_t *spare, uint32_t count, enum sort_key key)
 {
-    if (count <= FEW) { /* as most lists are */
-        for (uint32_t i = 1, at = 1; i < count; at = ++i) {
-            const uint32_t item = items[i];
-            for (const int64_t k = key_of(p, item, key); at && key_of(p, items[at - 1], key) > k; at--)
-                items[at] = items[at - 1];
-            items[at] = item;
-        }
+    if (count < 2)
         return;
-    }
     uint32_t half = count / 2, a = 0, b = half, k = 0;
     sort(p, items, spare, half, key);
     sort(p, items + half, spare, count - half, key);
