@@ -313,8 +313,8 @@ static struct constant *pack_words(const struct byte_weights *w, const struct te
                                    struct constant_pool *pool)
 {
     struct constant_recipe r = constant_recipe_begin(CONSTANT_WORDS, w->constant);
-    const uint64_t numbers[] = {w->numbers->type.type, w->zero->constant->id, o->results, (uint64_t)panel, word,
-                                order ? order->id : 0};
+    const uint64_t numbers[] = {w->numbers->type.type,           w->zero->constant->id, o->results, (uint64_t)panel, word,
+                                order ? constant_hash(order) : 0};
 
     for (uint32_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         constant_recipe_add(&r, numbers[i]);

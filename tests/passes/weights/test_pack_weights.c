@@ -156,28 +156,42 @@ TEST(other_weights_are_left_alone)
 }
 
 /* A graph for other rows that is made of the same constants finds the panels, and packs nothing. */
-TEST(packed_weights_are_found)
+static void check_found(const char *inputs, const char *rest)
 {
-    struct graph *g[] = {parse_numbered("inputs { a: f32[40, 64]; } consts { b: f32[64, 96] @scalar(1); }"
-                                        "nodes { y = matmul(a, b); } outputs { y; }"),
-                         parse_numbered("inputs { a: f32[57, 64]; } consts { b: f32[64, 96] @scalar(1); }"
-                                        "nodes { y = matmul(a, b); } outputs { y; }")};
+    struct graph *g[2];
+    char body[512];
     struct target t;
     const struct pass_options o = no_library(&t, 256);
 
     t.pool = constant_pool_create();
-    constant_release(g[1]->first_constant->constant);
-    g[1]->first_constant->constant = constant_retain(g[0]->first_constant->constant);
+    t.isa.byte_products = BYTES_MIXED_PAIRS;
+    t.compact.unpacks = true;
+    for (uint64_t i = 0; i < 2; i++) {
+        snprintf(body, sizeof body, "inputs { a: %s[%d, 64]; %s", inputs, i ? 57 : 40, rest);
+        g[i] = parse_body(body);
+        for (struct value *of = g[0]->first_constant, *v = g[i]->first_constant; i && v;
+             of = of->next_constant, v = v->next_constant) {
+            constant_release(v->constant);
+            v->constant = constant_retain(of->constant);
+        }
+    }
     for (uint64_t i = 0; i < 2; i++) {
         assert_int_equal(check_pass_at(g[i], pass_pack_weights, &o, true, true, __FILE__, __LINE__), true);
         const struct constant_pool_counts counts = constant_pool_count(t.pool);
         assert_int_equal(counts.made, 1);
         assert_int_equal(counts.found, i);
     }
-    assert_ptr_equal(g[0]->last_constant->constant, g[1]->last_constant->constant);
     constant_pool_release(t.pool);
     graph_free(g[0]);
     graph_free(g[1]);
+}
+
+TEST(packed_weights_are_found)
+{
+    check_found("f32", "} consts { b: f32[64, 96] @scalar(1); } nodes { y = matmul(a, b); } outputs { y; }");
+    check_found("u8",
+                "z: u8[1, 1]; } consts { b: i8[64, 512] @scalar(60); s: f32[1, 1] @scalar(1); o: i8[1, 1] @scalar(0); }"
+                "nodes { x = dequantizeLinear(a, s, z); w = dequantizeLinear(b, s, o); y = matmul(x, w); } outputs { y; }");
 }
 
 /* ---- the schedule's MR x NR and the panels ---- */
