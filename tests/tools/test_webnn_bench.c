@@ -191,8 +191,7 @@ TEST(peaks_are_by_arithmetic)
     runs(0, "", "%s --peaks --json", WEBNN_BENCH);
     cJSON *root = cJSON_Parse(printed);
     assert_non_null(root);
-    assert_true(number_of(root, "gflops") > 0 && number_of(root, "gdivisions") > 0);
-    assert_true(number_of(root, "gdivisions") < number_of(root, "gflops"));
+    assert_true(number_of(root, "gflops") > 0);
     cJSON_ArrayForEach(level, cJSON_GetObjectItemCaseSensitive(root, "bandwidth"))
     {
         assert_true(number_of(level, "copy_gbs") > 0 && number_of(level, "read_gbs") > 0);
