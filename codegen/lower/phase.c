@@ -332,11 +332,10 @@ static void emit_windows(struct emitter *e, const struct context *cx)
     struct loop_builder *b = e->m.b;
     struct context inside = *cx, between = *cx;
     V rows, lanes;
-    bool both;
 
     inside.rows_inside = inside.lanes_inside = between.rows_inside = true;
     window_tests(e, cx, &rows, &lanes);
-    both = rows && lanes;
+    const bool both = rows && lanes;
     loop_if_begin(b, guard_and(e, rows, lanes));
     emit_case(e, &inside);
     loop_else(b);

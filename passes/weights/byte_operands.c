@@ -419,8 +419,9 @@ static struct value *make_zero_sums(struct graph *g, struct node *n, const struc
 
 /* ---- pairs ---- */
 
-/* Sums of unsigned bytes' products with two signed ones have 16 bits if the two add up to at most PAIR_MOST. */
-enum { PAIR_MOST = INT16_MAX / UINT8_MAX, PARTNERS_MOST = 256, EARLIER_MOST = 1024 };
+/* Sums of unsigned bytes' products with two signed ones have 16 bits if the two add up to at most PAIR_MOST.  A row is
+ * compared with TRIES_MOST others at most, on average: normally distributed weights take up to 10. */
+enum { PAIR_MOST = INT16_MAX / UINT8_MAX, PARTNERS_MOST = 256, EARLIER_MOST = 1024, TRIES_MOST = 32 };
 
 static bool pair_fits(const int8_t *a, const int8_t *b, int64_t count)
 {
@@ -434,10 +435,11 @@ static bool pair_fits(const int8_t *a, const int8_t *b, int64_t count)
 }
 
 /* Makes rows of B pairs that fit, which leaves most where they are: of a row and one of those after it, or of the next two and
- * an earlier pair that is divided.  Returns false if it finds none for some row. */
+ * an earlier pair that is divided.  Returns false if it finds none for some row, or not soon enough. */
 static bool find_pairs(const int8_t *rows, uint32_t count, int64_t columns, uint32_t *order)
 {
-#define FITS(i, j) pair_fits(rows + order[i] * columns, rows + order[j] * columns, columns)
+#define FITS(i, j) (tries-- > 0 && pair_fits(rows + order[i] * columns, rows + order[j] * columns, columns))
+    int64_t tries = (int64_t)TRIES_MOST * count;
     for (uint32_t at = 0, i; at < count; at += 2) {
         const uint32_t end = count - at < PARTNERS_MOST ? count : at + PARTNERS_MOST,
                        earlier = at < EARLIER_MOST ? at : EARLIER_MOST;

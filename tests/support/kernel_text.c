@@ -391,7 +391,6 @@ static void parse_tensor(struct parser *p, const char *name, bool local)
         return;
     p->k->tensors[id].unaligned = take(p, "unaligned");
     p->k->tensors[id].pairs_fit = take(p, "pairs_fit");
-    p->k->tensors[id].pairs_fit = take(p, "pairs_fit");
     p->k->tensors[id].written = take(p, "written");
 }
 
