@@ -212,7 +212,7 @@ static bool cpu_find_kernels(struct cpu_graph *x, const struct program *p, uint3
     return ok;
 }
 
-/* Takes over the kernels, in step order, under the sanitizer, whose code that can be saved is compiled when a graph is saved. */
+/* Takes over the kernels, in step order, under the sanitizer: code that can be saved is compiled when a graph is saved. */
 static bool cpu_keep_kernels(struct cpu_graph *x, struct program *p, uint32_t count, struct error *e)
 {
     if (!(x->cpu->base.debug->flags & DEBUG_SANITIZE) || count == 0)

@@ -311,6 +311,24 @@ TEST(pairs_of_bytes_fit)
     }
 }
 
+/* A search for pairs that takes long ends without one: each row fits only those half of K away. */
+TEST(pairs_of_bytes_are_not_looked_for_long)
+{
+    struct target t;
+    const struct pass_options o = no_library(&t, 256);
+    struct graph *g =
+        parse_body("inputs { x: u8[2, 256]; z: u8[1, 1]; } consts { w: i8[256, 512] @scalar(100); s: f32[1, 1] @scalar(1); "
+                   "o: i8[1, 1] @scalar(0); } nodes { a = dequantizeLinear(x, s, z); b = dequantizeLinear(w, s, o); "
+                   "y = matmul(a, b); } outputs { y; }");
+
+    memset((int8_t *)(uintptr_t)g->first_constant->constant->data + 128 * 512, -100, 128 * 512);
+    t.isa.byte_products = BYTES_MIXED_PAIRS;
+    t.compact.unpacks = true;
+    assert_true(check_pass_at(g, pass_pack_weights, &o, true, true, __FILE__, __LINE__));
+    assert_prints(g, "i8[16, 128, 32, 2]");
+    graph_free(g);
+}
+
 TEST(tiles_fit_panels)
 {
     static const int64_t sizes[][2] = {{64, 96},   {64, 128},   {384, 768}, {512, 1000},
