@@ -153,6 +153,20 @@ static uint32_t lower_node(struct lowering *l, const struct node *n, uint32_t re
     return KEXPR_NONE;
 }
 
+/* Returns where v's element at m lies, without variables that are always 0: reshapes lose them, where sizes vary. */
+static struct map memo_key(struct lowering *l, const struct value *v, const struct map *m)
+{
+    struct map key = map_like(m, v->type.rank);
+    struct kaffine form = map_linear(l, m, &v->type);
+
+    for (uint32_t i = form.count; i-- > 0;)
+        if (l->k->vars[form.terms[i].var].size == 1)
+            form = kaffine_add_scaled(l->k, form, kaffine_var(l->k, form.terms[i].var), -form.terms[i].coefficient);
+    key.linear = true;
+    key.forms[0] = form;
+    return key;
+}
+
 static uint64_t memo_hash(const struct value *v, const struct map *m)
 {
     uint64_t h = (uint64_t)v->index * 0x9E3779B97F4A7C15u;
@@ -199,9 +213,7 @@ uint32_t lower_value(struct lowering *l, const struct value *v, const struct map
         return KEXPR_NONE;
     if (position == UINT32_MAX && !l->knows_operands)
         return load(l, v, m);
-    struct map key = map_like(m, v->type.rank);
-    key.linear = true;
-    key.forms[0] = map_linear(l, m, &v->type);
+    const struct map key = memo_key(l, v, m);
     const struct lower_memo *known = memo_find(l, v, &key);
     if (known)
         return known->expr;
@@ -219,13 +231,10 @@ uint32_t lower_value(struct lowering *l, const struct value *v, const struct map
 
 void lower_know(struct lowering *l, const struct value *v, const struct map *m, uint32_t e)
 {
-    struct map key = map_like(m, v->type.rank);
-
     if (e == KEXPR_NONE || l->k->error.status)
         return;
     l->knows_operands |= lower_position(l, v) == UINT32_MAX;
-    key.linear = true;
-    key.forms[0] = map_linear(l, m, &v->type);
+    const struct map key = memo_key(l, v, m);
     memo_add(l, v, &key, e);
 }
 
