@@ -355,12 +355,15 @@ static bool choose_loops(struct schedule *s, const struct isa *isa)
         calls |= expr_is_called(&k->exprs[i]);
         reduces += k->exprs[i].op == K_REDUCE || k->exprs[i].op == K_SCAN;
     }
-    bool heavy = inside >= exponential || cost >= s->facts->loop.heavy_exponentials * exponential;
+    /* Many registers hold the constants of a function and the chains of several vectors. */
+    bool heavy = (inside >= exponential && isa->registers <= 16) || cost >= s->facts->loop.heavy_exponentials * exponential;
     s->lanes = choose_lanes(s, isa, facts.gathers);
     s->edges.masked_tail = s->lanes > 1 && (isa->masks || (isa->masks32 && elements_are_wide(s)));
     choose_tiles(s, cost < s->facts->loop.copied_cost);
     /* Several adjacent vectors use whole cache lines and more of each page of a strided walk. */
     s->vectors = s->lanes > 1 && !heavy && reduces && reduces <= 2 && !s->row_buffers.count ? s->facts->loop.sum_vectors : 1;
+    while (s->vectors > 1 && kernel_sizes_are_chosen(k) && (int64_t)s->lanes * s->vectors > k->vars[s->vector_var].size)
+        s->vectors /= 2;
 
     /* One vector's chain of dependent instructions fills the processor's window when functions follow each other.  Several
      * times the lanes are several chains, interleaved as LLVM splits every operation. */

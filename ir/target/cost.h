@@ -156,8 +156,8 @@ struct attention_facts {
     double scores_whole;   /* likewise where macro-tiles of whole vectors leave no remainder, so that no row is gathered */
     double scores_share;   /* share of the L2 cache that a macro-tile's scores may fill */
     int64_t packed_tiles;  /* so many macro-tiles or more repay copying K and V whose rows lie apart; 0: none do */
-    double block_share;    /* share of the L1 cache that the scores of a block of keys may fill: the matmul with V
-                              multiplies all columns by it before it continues */
+    double block_share;    /* size, in L1 caches, of the scores of a block of keys: the matmul with V multiplies all columns
+                              by it before it continues; where L2 keeps up, longer blocks save sums of them */
     int64_t block_least;   /* keys of such a block: fewer make the sums of blocks cost more than they gain */
     int64_t bounded_keys;  /* keys of a block, at most, if the bounds of unmasked keys are known at run time */
     /* In the time of a vector of rows. */

@@ -70,9 +70,10 @@
 
 #define WINOGRAD_FACTS                                                                                                         \
     .tiles_most = 104, .tiles_least = 16, .channel_block = 32, .scratch_share = 0.8, .special = 1.03, .worth = 0.9
-#define ATTENTION_FACTS                                                                                                        \
+#define ATTENTION_FACTS(share)                                                                                                 \
     .vectors_vary = 4, .rows_least = 16, .bounded_least = 5, .few_rows = 15, .rows_at_once = 7, .keys_least = 8,               \
-    .scores_share = 0.5, .block_share = 1.0, .block_least = 32, .bounded_keys = 64, .guarded_keys = 40, .guarded_mask = 0.25
+    .scores_share = 0.5, .block_share = (share), .block_least = 32, .bounded_keys = 64, .guarded_keys = 40,                    \
+    .guarded_mask = 0.25
 #define CACHE_FACTS                                                                                                            \
     .l1_way_bytes = 4096, .l1_ways = 8, .row_bytes = 1 << 16, .l2_bytes = 1 << 20, .streams = 24, .ahead_bytes = 2048,         \
     .l2_hot_share = 0.25, .l2_reused_share = 0.5, .l2_paired_share = 0.75
@@ -86,8 +87,8 @@
 /* ---- what several rows have ---- */
 
 #define ALL_ROWS .call = CALL_FACTS, .operation = OPERATION_FACTS, .loop = LOOP_FACTS, .fusion = FUSION_FACTS
-#define PROCESSOR_ATTENTION(tiled)                                                                                             \
-    ATTENTION_FACTS, .vectors_most = 6, .vectors_tiled = (tiled), .few_rows_best = 2, .bounded_rows = 8, .tile = 0.5
+#define PROCESSOR_ATTENTION(tiled, share)                                                                                      \
+    ATTENTION_FACTS(share), .vectors_most = 6, .vectors_tiled = (tiled), .few_rows_best = 2, .bounded_rows = 8, .tile = 0.5
 /* What fewer or narrower registers allow than 32 of 512 bits. */
 #define NARROW_TILE {TILE_FACTS, .padded_rows = {4, 0}}
 #define NARROW_CONTRACTION                                                                                                     \
@@ -115,7 +116,7 @@ static const struct target_facts rows[ROW_COUNT] = {
                    .multiplication = {MULTIPLICATION_FACTS, FULL_RATE_PRICES, .worth = 0.94, .convolutions = true,
                                       .depthwise = true, .dense_batches = true, .fixed_sizes = true, .bytes = true},
                    .winograd = {WINOGRAD_FACTS, .kinds = 3},
-                   .attention = {PROCESSOR_ATTENTION(1), .scores_least = 1, .scores_whole = 1}},
+                   .attention = {PROCESSOR_ATTENTION(1, 4), .scores_least = 1, .scores_whole = 1}},
     [HALF_RATE] = {.name = "avx512-half-rate",
                    HALF_RATE_ROW,
                    .contraction = WIDE_CONTRACTION,
@@ -123,21 +124,21 @@ static const struct target_facts rows[ROW_COUNT] = {
                    .multiplication = {MULTIPLICATION_FACTS, HALF_RATE_PRICES, .worth = 0.9, .depthwise = true,
                                       .fixed_sizes = true},
                    .winograd = {WINOGRAD_FACTS, .kinds = 3},
-                   .attention = {PROCESSOR_ATTENTION(1), .scores_least = 1, .scores_whole = 1}},
+                   .attention = {PROCESSOR_ATTENTION(1, 1), .scores_least = 1, .scores_whole = 1}},
     [AVX2] = {.name = "avx2",
               HALF_RATE_ROW,
               .contraction = NARROW_CONTRACTION,
               .multiplication = {MULTIPLICATION_FACTS, AVX2_PRICES, .worth = 0.98, .library_results = 16, .convolutions = true,
                                  .groups = true, .depthwise = true, .fixed_sizes = true},
               .winograd = {WINOGRAD_FACTS, .kinds = 3},
-              .attention = {PROCESSOR_ATTENTION(2), .packed_tiles = 8, .scores_least = 16 << 20, .scores_whole = 512 << 10}},
+              .attention = {PROCESSOR_ATTENTION(2, 1), .packed_tiles = 8, .scores_least = 16 << 20, .scores_whole = 512 << 10}},
     /* This has vectors of 128 bits in 16 registers: the first x86-64.  There larger tiles of Winograd were slower. */
     [BASELINE] = {.name = "baseline",
                   HALF_RATE_ROW,
                   .contraction = NARROW_CONTRACTION,
                   .multiplication = {UNMEASURED_MULTIPLICATION(0.25, 0.25), .depthwise = true},
                   .winograd = {WINOGRAD_FACTS, .kinds = 1},
-                  .attention = {PROCESSOR_ATTENTION(1), .scores_least = 64 << 20, .scores_whole = 64 << 20}},
+                  .attention = {PROCESSOR_ATTENTION(1, 1), .scores_least = 64 << 20, .scores_whole = 64 << 20}},
     /* This has them in 32 registers: aarch64, and others.  Nothing was measured there.  The numbers are the baseline's, but
      * that oneDNN 2.6 has only portable C for it, which is taken to reach a quarter of what its code for x86-64 does. */
     [NEON] = {.name = "neon",
@@ -145,7 +146,7 @@ static const struct target_facts rows[ROW_COUNT] = {
               .contraction = NARROW_CONTRACTION,
               .multiplication = {UNMEASURED_MULTIPLICATION(0.25, 0.0625), .depthwise = true},
               .winograd = {WINOGRAD_FACTS, .kinds = 1},
-              .attention = {PROCESSOR_ATTENTION(1), .scores_least = 64 << 20, .scores_whole = 64 << 20}},
+              .attention = {PROCESSOR_ATTENTION(1, 1), .scores_least = 64 << 20, .scores_whole = 64 << 20}},
     /* An engine loads all operands of unrolled steps first: what the registers do not hold goes to the stack and back. */
     [WEBASSEMBLY] = {.name = "webassembly",
                      HALF_RATE_ROW,
@@ -153,7 +154,7 @@ static const struct target_facts rows[ROW_COUNT] = {
                                      .window = WINDOW_FACTS(8), .unrolled_steps = 8},
                      .multiplication = {UNMEASURED_MULTIPLICATION(0.25, 0.25)},
                      .winograd = {WINOGRAD_FACTS, .kinds = 1},
-                     .attention = {PROCESSOR_ATTENTION(1), .scores_least = 64 << 20, .scores_whole = 64 << 20}},
+                     .attention = {PROCESSOR_ATTENTION(1, 1), .scores_least = 64 << 20, .scores_whole = 64 << 20}},
     /* Local memory of a GPU holds the transformed inputs and products of two tiles or so: those of a macro-tile pass through
      * the last cache, which reads a number in the time of some twenty multiply-adds, and matmuls of stages read it there, too.
      * Direct convolutions come through local memory.  So none is expected to gain. A GPU's matmuls from local memory are
@@ -164,7 +165,7 @@ static const struct target_facts rows[ROW_COUNT] = {
                 .contraction = NARROW_CONTRACTION,
                 .multiplication = {MULTIPLICATION_FACTS, DEVICE_PRICES, .worth = 0.9},
                 .winograd = {WINOGRAD_FACTS, .kinds = 1},
-                .attention = {ATTENTION_FACTS, .vectors_most = 16, .vectors_tiled = 1, .scores_least = 32 << 20,
+                .attention = {ATTENTION_FACTS(1), .vectors_most = 16, .vectors_tiled = 1, .scores_least = 32 << 20,
                               .scores_whole = 32 << 20, .few_rows_best = 15, .bounded_rows = 15, .tile = 4}},
     /* On PoCL transformed convolutions take what the model says of a processor, and direct ones, whose tiles read both operands
      * for every window element, reach a smaller share of the peak.  Of channels that lie one after the other the transforms
@@ -176,7 +177,7 @@ static const struct target_facts rows[ROW_COUNT] = {
                           .contraction = NARROW_CONTRACTION,
                           .multiplication = {MULTIPLICATION_FACTS, DEVICE_PROCESSOR_PRICES, .worth = 0.9},
                           .winograd = {WINOGRAD_FACTS, .kinds = 1},
-                          .attention = {ATTENTION_FACTS, .vectors_most = 6, .vectors_tiled = 1, .scores_least = 128 << 10,
+                          .attention = {ATTENTION_FACTS(1), .vectors_most = 6, .vectors_tiled = 1, .scores_least = 128 << 10,
                                         .scores_whole = 128 << 10, .few_rows_best = 15, .bounded_rows = 15, .tile = 0.5}},
 };
 

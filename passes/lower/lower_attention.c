@@ -18,7 +18,7 @@
  *   weights    those divided by their sum and rounded to float16, if the graph does, in place; nothing is divided later then
  *   product    V^T times those by micro-kernels, block of keys by     those times V
  *              block of keys, [block][width]
- *   combine    the blocks' sum divided by the sum of the exponentials, [width]
+ *   combine    the sum of several blocks, divided by that of the exponentials, [width]; one block is divided in its stage
  *   output     on these all that follows
  */
 #include "passes/cluster/attention.h"
@@ -456,6 +456,11 @@ static bool make_weights(struct part *st)
     return count_sums(k) == 0 && store_local(st, LOCAL_SCORES, at, e);
 }
 
+static uint32_t divided_by_sum(struct part *st, uint32_t e, struct kaffine lane)
+{
+    return st->b->a.rounds ? e : kernel_op2(st->stage.l.k, K_MUL, e, load_local(st, LOCAL_INVERSE, lane));
+}
+
 static bool make_product(struct part *st)
 {
     const struct builder *b = st->b;
@@ -467,8 +472,9 @@ static bool make_product(struct part *st)
     uint32_t e = load_operand(st, OPERAND_V, key, column);
     uint32_t weight = load_local(st, LOCAL_SCORES, local_at(st, key, b->a.keys, row.lane));
 
-    return store_local(st, LOCAL_BLOCKS, local_at(st, line, b->blocks * b->a.width, row.lane),
-                       b->few ? kernel_dot(k, weight, e) : kernel_dot(k, e, weight));
+    e = b->few ? kernel_dot(k, weight, e) : kernel_dot(k, e, weight);
+    return store_local(st, b->blocks > 1 ? LOCAL_BLOCKS : LOCAL_PRODUCT, local_at(st, line, b->blocks * b->a.width, row.lane),
+                       b->blocks > 1 ? e : divided_by_sum(st, e, row.lane));
 }
 
 static bool make_combine(struct part *st)
@@ -481,9 +487,7 @@ static bool make_combine(struct part *st)
     struct kaffine line = kaffine_add(k, kaffine_scale(k, block, b->a.width), column);
     uint32_t sum = kernel_reduce(k, KR_SUM, load_local(st, LOCAL_BLOCKS, local_at(st, line, b->blocks * b->a.width, row.lane)));
 
-    if (!b->a.rounds)
-        sum = kernel_op2(k, K_MUL, sum, load_local(st, LOCAL_INVERSE, row.lane));
-    return store_local(st, LOCAL_PRODUCT, local_at(st, column, b->a.width, row.lane), sum);
+    return store_local(st, LOCAL_PRODUCT, local_at(st, column, b->a.width, row.lane), divided_by_sum(st, sum, row.lane));
 }
 
 static bool make_output(struct part *st)
@@ -570,7 +574,7 @@ static void add_locals(struct builder *b)
     stages_local(&b->stages, b->few ? 1 : b->a.depth * b->tile_rows);
     stages_local(&b->stages, b->a.keys * b->tile_rows);
     stages_local(&b->stages, b->tile_rows);
-    stages_local(&b->stages, b->blocks * b->a.width * b->tile_rows);
+    stages_local(&b->stages, b->blocks > 1 ? b->blocks * b->a.width * b->tile_rows : 1);
     stages_local(&b->stages, b->a.width * b->tile_rows);
     for (uint32_t i = 0; i < b->a.mask_count; i++)
         kernel_local(b->stages.kernel, mask_type(b->a.masks[i]), b->few ? 1 : b->a.keys * b->tile_rows);
@@ -619,6 +623,7 @@ struct kernel *lower_attention(const struct target *target, const struct node_ta
         good = add_stage(&b, make_mask, "mask");
     good = good && add_stage(&b, b.few ? make_sums : make_scores, "scores") && (!b.few || add_stage(&b, make_chain, "chain")) &&
            add_stage(&b, make_softmax, "softmax") && (!b.a.rounds || add_stage(&b, make_weights, "weights"));
-    return stages_end(&b.stages, good && add_stage(&b, make_product, "product") && add_stage(&b, make_combine, "combine") &&
+    return stages_end(&b.stages, good && add_stage(&b, make_product, "product") &&
+                                     (b.blocks == 1 || add_stage(&b, make_combine, "combine")) &&
                                      add_stage(&b, make_output, "output"));
 }

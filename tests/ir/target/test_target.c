@@ -128,7 +128,7 @@ static const struct range ranges[] = {
     RANGE(DOUBLE, double, attention.scores_whole, 1, 1 << 30),
     RANGE(DOUBLE, double, attention.scores_share, 0.05, 1),
     RANGE(INT64, int64_t, attention.packed_tiles, 0, 1 << 20),
-    RANGE(DOUBLE, double, attention.block_share, 0.05, 1),
+    RANGE(DOUBLE, double, attention.block_share, 0.05, 8),
     RANGE(INT64, int64_t, attention.block_least, 1, 4096),
     RANGE(INT64, int64_t, attention.bounded_keys, 1, 4096),
     RANGE(DOUBLE, double, attention.tile, 0.1, 1e3),
