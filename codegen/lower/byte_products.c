@@ -183,7 +183,6 @@ static V byte_sum_value(const struct build *m, const struct byte_form *f, V slot
 
 enum {
     BYTE_MIDDLE = 128,      /* what unsigned bytes are more than signed ones */
-    ONES = 0x01010101,      /* a word of four times 1 */
     SIGNS = (int)0x80808080 /* of the bytes of a word */
 };
 
@@ -220,7 +219,7 @@ static V numbers_of(const struct emitter *e, V words, uint32_t h)
     const T bytes = type_lanes(type_i8, BYTES * lanes);
     V part = h ? op_lshr(m, words, splat(m, const_int(m, 32, p->bits * h), lanes)) : words;
 
-    part = op_and(m, part, splat(m, const_int(m, 32, ((1 << p->bits) - 1) * ONES), lanes));
+    part = op_and(m, part, splat(m, const_int(m, 32, ((1 << p->bits) - 1) * BYTE_ONES), lanes));
     if (!p->columns || p->zero == KEXPR_NONE)
         return part;
     V zero = const_int(m, 8, (int64_t)e->k->exprs[p->zero].bits.f32);
@@ -262,7 +261,7 @@ uint32_t byte_products_corrections(const struct emitter *e, const struct context
     if (p->columns)
         return byte_products_share_columns(e) || (p->a_zero == KEXPR_NONE && p->a_number + shift_of_a(p) == 0)
                    ? 0
-                   : cx->tile->vectors;
+                   : cx->tile->vectors * (e->s->tile.window.skips ? cx->tile->lines : 1);
     return p->zero != KEXPR_NONE || is_flipped(p) ? cx->tile->rows : 0;
 }
 
@@ -387,7 +386,7 @@ void byte_products_step(struct emitter *e, const struct context *cx, const V *su
     if (sums)
         operand_prefetch(e, cx); /* first, as in step */
     for (uint32_t h = 0; h < BYTE_WORDS_MOST; h++)
-        ones[h] = byte_words_of(m, &f, splat(m, const_int(m, 32, ONES), cx->lanes), true);
+        ones[h] = byte_words_of(m, &f, splat(m, const_int(m, 32, BYTE_ONES), cx->lanes), true);
     for (uint32_t v = 0; v < vectors; v++) {
         load_b(e, cx, &f, v, b[v]);
         if (p->columns && corrects)
@@ -423,7 +422,8 @@ V byte_products_value(struct emitter *e, const struct context *cx, uint32_t copy
 
     V value = byte_sum_value(m, &f, sum);
     if (factor) {
-        V column = byte_sum_value(m, &f, corrections[copy % cx->tile->vectors]);
+        const uint32_t line = e->s->tile.window.skips ? copy / (cx->tile->rows * cx->tile->vectors) : 0;
+        V column = byte_sum_value(m, &f, corrections[line * cx->tile->vectors + copy % cx->tile->vectors]);
         value = op_sub(m, value, op_mul(m, column, splat(m, factor, cx->lanes)));
     }
     if (is_flipped(p)) {

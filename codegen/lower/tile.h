@@ -38,6 +38,7 @@ V operand_start(struct emitter *e, const struct context *cx, uint32_t expr);
  * Operands are 8-bit integers before they are scaled (struct byte_products in ir/schedule/schedule.h).  An accumulator has 32
  * bits, and one instruction adds four products to it. */
 
+enum { BYTE_ONES = 0x01010101 }; /* a word of four times 1 */
 /** Returns the number of corrections of a tile: sums by which the zero points of A (by vector) or of B (by row) are
  * multiplied. */
 uint32_t byte_products_corrections(const struct emitter *e, const struct context *cx);

@@ -55,7 +55,7 @@ static uint32_t operand_a(const struct emitter *e, const struct sums *t)
 }
 
 /* Makes the vectors of B ready that belong to a line of the window. */
-static void load_window(struct emitter *e, const struct context *cx, struct sums *t, struct window *w, uint32_t y)
+static void load_window(struct emitter *e, const struct context *cx, const struct sums *t, struct window *w, uint32_t y)
 {
     const struct build *m = &e->m;
     V word = NULL;
@@ -65,13 +65,27 @@ static void load_window(struct emitter *e, const struct context *cx, struct sums
         open_window_step(e, w, y, x);
         *b = multiplies_bytes(e) ? byte_products_own_b(e, cx)
                                  : expr_value_lanes(e, cx, e->k->exprs[t->reduce].args[1], cx->lanes);
-        if (multiplies_bytes(e) && t->correction_count) {
-            V sum = t->corrections[cx->copy];
-            op_set(m, sum, op_add(m, op_get(m, sum), *b));
-        }
-        if (w->words) {
+        if (w->words)
             *b = word = push_byte(m, x % BYTE_WORD ? word : NULL, *b);
-        }
+    }
+}
+
+/* Returns whether B's vector for step x of a line is a whole word, or none of a word. */
+static bool ends_word(const struct window *w, uint32_t x)
+{
+    return !w->words || x % BYTE_WORD == BYTE_WORD - 1 || x + 1 == w->width;
+}
+
+/* Adds the bytes of B in a line of the window to the corrections of a line of the tile. */
+static void add_corrections(struct emitter *e, const struct context *cx, struct sums *t, const struct window *w, uint32_t y,
+                            uint32_t line)
+{
+    const struct build *m = &e->m;
+
+    for (uint32_t x = 0; t->correction_count && x < w->width; x++) {
+        V sum = t->corrections[line * cx->tile->vectors + cx->copy], b = w->b[y * w->width + x];
+        if (ends_word(w, x))
+            op_set(m, sum, byte_products_add_own(e, cx, op_get(m, sum), const_int_like(m, b, w->words ? BYTE_ONES : 1), b));
     }
 }
 
@@ -128,7 +142,7 @@ static void window_element(struct emitter *e, const struct context *cx, struct s
             if (w->words)
                 *word = a = push_byte(m, *word, a);
         }
-        if (w->words && kx % BYTE_WORD != BYTE_WORD - 1 && kx + 1 != w->width) /* no word ends here */
+        if (!ends_word(w, kx))
             continue;
         V slot = t->partial[0][copy], old = op_get(m, slot), b = w->b[ky * w->width + kx];
         op_set(m, slot, multiplies_bytes(e) ? byte_products_add_own(e, cx, old, a, b) : op_mad(m, a, b, old));
@@ -149,8 +163,11 @@ static void window_line(struct emitter *e, const struct context *cx, struct sums
     uint32_t line = 0, step = first;
     V word = NULL;
 
-    if (first != UINT32_MAX)
+    if (first != UINT32_MAX) {
         load_window(e, cx, t, w, first);
+        if (!by->skips)
+            add_corrections(e, cx, t, w, first, 0);
+    }
     while (step == UINT32_MAX && ++line < cx->tile->lines)
         step = step_in_window(&by->line, y, line, w->height);
     if (step == UINT32_MAX || t->columns_only)
@@ -160,6 +177,9 @@ static void window_line(struct emitter *e, const struct context *cx, struct sums
     if (by->skips) {
         frame_enter(&e->frame, level, line_is_inside(e, &at, a, e->info.expr_form[load]));
         of.line_holds = true;
+        for (uint32_t l = line; l < cx->tile->lines; l++)
+            if ((step = step_in_window(&by->line, y, l, w->height)) != UINT32_MAX)
+                add_corrections(e, cx, t, w, step, l);
     }
     /* LLVM takes no time to find better addresses than these. */
     if (by->row.neighbours && by->row.inside == 1 && a->op == K_LOAD &&

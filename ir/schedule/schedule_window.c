@@ -45,7 +45,8 @@ static struct window_steps steps_along(const struct schedule *s, uint32_t var, u
     return steps;
 }
 
-/* Finds out where a tile of adjacent elements may read padding, if A is zero there and sizes are known. */
+/* Finds out where a tile of adjacent elements may read padding, if A is zero there (bytes: the zero point) and sizes are known.
+ */
 static void find_padding(const struct schedule *s, struct tile_window *w)
 {
     const struct kernel *k = s->kernel;
@@ -56,8 +57,7 @@ static void find_padding(const struct schedule *s, struct tile_window *w)
     const int64_t end = (k->vars[m].size - 1) * w->row.neighbours + k->vars[last].size;
     const int32_t fill = p->a_signed ? (int8_t)x->bits.u8 : x->bits.u8;
 
-    if (bytes ? !byte_products_are_less_zero(p) || p->a_zero != KEXPR_NONE || fill != p->a_number
-              : x->op != K_LOAD || x->bits.u64)
+    if (bytes ? p->a_zero != KEXPR_NONE || fill != p->a_number : x->op != K_LOAD || x->bits.u64)
         return;
     if (!kaffine_coefficient(x->index, last)) /* a column that is repeated has no elements */
         return;

@@ -37,7 +37,7 @@ static bool multiplies_bytes(const struct kernel *k, bool whole)
         if (by == BYTES_MIXED_PAIRS && p->columns && !p->own && whole)
             all = all && p->both_signed == p->a_signed && (!k->tensors[1].pairs_fit || p->fits);
         /* Bytes of each column less their zero point are 0 in the padding, lines of which are skipped. */
-        if (p->own && by != BYTES_MIXED && s->tile.window.row.neighbours)
+        if (p->own && s->tile.window.row.neighbours)
             all = all && s->tile.window.skips;
         if (has && s->tile.m_var == KEXPR_NONE) /* one row: packed numbers are prefetched, if there are several words */
             all = all && (s->tile.prefetch_var == s->vector_var) == (!whole && tile_b(s) != KEXPR_NONE);
