@@ -164,7 +164,8 @@ static V load_by_branches(struct emitter *e, const struct context *cx, uint32_t 
     return op_get(m, result);
 }
 
-/* Returns what a load gives where zeros stand for all that a unit reads outside. */
+/* Returns what a load gives where zeros stand for all that a unit reads outside.  No hardware prefetcher follows a window
+ * through an image, so it asks for what follows. */
 static V load_or_zeros(struct emitter *e, const struct context *cx, uint32_t expr, T element, uint32_t align)
 {
     const struct build *m = &e->m;
@@ -178,7 +179,9 @@ static V load_or_zeros(struct emitter *e, const struct context *cx, uint32_t exp
     V row = op_address(m, element, op_address(m, element, tensor, p.row), offset);
     row = op_opaque(m, op_select(m, exists, row, e->args.zero_row));
     frame_at(&e->frame, e->info.expr_level[expr]);
-    return op_load(m, type_lanes(element, cx->lanes), op_address(m, element, row, p.along), cx->mask, align);
+    V at = op_address(m, element, row, p.along), loaded = op_load(m, type_lanes(element, cx->lanes), at, cx->mask, align);
+    op_prefetch(m, op_address(m, type_i8, at, const_index(m, e->s->facts->cache.ahead_bytes)));
+    return loaded;
 }
 
 /* Asks for the next row.  Several loops over a row come back to it while it is in the L1 cache, so the second one asks for

@@ -95,21 +95,28 @@ TEST(what_is_not_finite_reaches_its_neighbours_only)
     check_leaks(1 << 12, true);
 }
 
-/* perf (docs/debugging.md) names every stage next to the kernel's own function. */
-TEST(stages_are_named)
+/* Images need not lie in a cache, and perf (docs/debugging.md) names every stage next to the kernel's own function. */
+TEST(images_are_prefetched_and_stages_named)
 {
     struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};
     const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
     struct arena a = {0};
     struct codegen_kernels *unit;
+    struct loop_module loops = {0};
+    struct error e = {0};
     unsigned stages = 0, all = 0, stage;
     char path[64], line[256];
 
     stages_compile_for(&t, "native", DEBUG_PERF, &a);
-    struct graph *g = parse_random(winograd_bodies[0]);
+    struct graph *g = parse_random(winograd_bodies[1]);
     assert_true(pass_winograd(g, &o));
     pass_finish_clusters(g, &o);
     struct kernel_list list = kernels_lower(g, g->first_cluster, &t);
+    struct schedule *s = schedule_of(list.kernels[0], stages_isa);
+    assert_works(lower_kernel(&loops, stages_isa, s, "kernel", &e), &e);
+    assert_true(loop_has(&loops.first->body, LOOP_PREFETCH));
+    loop_module_free(&loops);
+    schedule_free(s);
     assert_non_null(stages_compile(list.kernels[0], &unit));
     snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
     FILE *file = fopen(path, "r");
