@@ -157,13 +157,14 @@ static uint32_t lower_node(struct lowering *l, const struct node *n, uint32_t re
 static struct map memo_key(struct lowering *l, const struct value *v, const struct map *m)
 {
     struct map key = map_like(m, v->type.rank);
-    struct kaffine form = map_linear(l, m, &v->type);
+    const struct kaffine all = map_linear(l, m, &v->type);
 
-    for (uint32_t i = form.count; i-- > 0;)
-        if (l->k->vars[form.terms[i].var].size == 1)
-            form = kaffine_add_scaled(l->k, form, kaffine_var(l->k, form.terms[i].var), -form.terms[i].coefficient);
+    key.forms[0] = all;
+    for (uint32_t i = 0; i < all.count; i++)
+        if (l->k->vars[all.terms[i].var].size == 1)
+            key.forms[0] =
+                kaffine_add_scaled(l->k, key.forms[0], kaffine_var(l->k, all.terms[i].var), -all.terms[i].coefficient);
     key.linear = true;
-    key.forms[0] = form;
     return key;
 }
 
