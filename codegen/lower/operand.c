@@ -4,6 +4,7 @@
  */
 #include "codegen/lower/tile.h"
 
+#include "codegen/lower/access.h"
 #include "codegen/lower/index.h"
 
 /* ---- rows ---- */
@@ -27,26 +28,44 @@ static V open_part(struct emitter *e, const struct context *cx, uint32_t form, u
     return sum;
 }
 
+/* Returns what a form is at a row of the tile if it was `before` at the one above, in one addition. */
+static V at_next_row(struct emitter *e, const struct context *cx, uint32_t form, uint32_t row, V before)
+{
+    const struct form *f = &e->info.forms[form];
+    const struct build *m = &e->m;
+
+    if (!kaffine_coefficient(*f->affine, e->s->tile.m_var))
+        return before;
+    V step = form_coefficient(e, f, e->s->tile.m_var);
+    if (cx->tile->whole && row + 1 == cx->tile->rows)
+        step = op_select(m, cx->tile->whole, step, const_index(m, 0));
+    return op_add(m, before, step);
+}
+
 void operand_set_edge_pointers(struct emitter *e, const struct context *cx, uint32_t depth)
 {
     const struct build *m = &e->m;
 
     for (uint32_t i = 0; i < e->k->expr_count; i++) {
         const struct kexpr *x = &e->k->exprs[i];
+        const uint32_t form = e->info.expr_form[i], rows = e->info.expr_rows[i] ? cx->tile->rows : 1;
+        V inside[COPIES_MAX] = {0};
         if (!tile_zeros(e->s, x, depth))
             continue;
         T element = storage_type(e->k->tensors[x->tensor].type);
-        V tensor = tensor_pointer(e, x->tensor);
-        for (uint32_t row = 0; row < (e->info.expr_rows[i] ? cx->tile->rows : 1); row++) {
-            V all = const_int(m, 1, 1), index = open_part(e, cx, e->info.expr_form[i], depth, row);
-            for (uint32_t g = 0; g < x->guard_count; g++) {
-                const struct form *f = &e->info.forms[e->info.expr_form[i] + 1 + g];
-                V bound = number_value(e, f->number + 1 + f->affine->count);
-                V at = open_part(e, cx, e->info.expr_form[i] + 1 + g, depth, row);
-                all = op_and(m, all, op_ult(m, at, bound));
+        V tensor = tensor_pointer(e, x->tensor), index = open_part(e, cx, form, depth, 0);
+        for (uint32_t g = form + 1; g <= form + x->guard_count; g++) {
+            const struct form *f = &e->info.forms[g];
+            V bound = number_value(e, f->number + 1 + f->affine->count), at = open_part(e, cx, g, depth, 0);
+            for (uint32_t row = 0; row < rows; row++) {
+                at = row ? at_next_row(e, cx, g, row, at) : at;
+                inside[row] = guard_and(e, inside[row], op_ult(m, at, bound));
             }
+        }
+        for (uint32_t row = 0; row < rows; row++) {
+            index = row ? at_next_row(e, cx, form, row, index) : index;
             V address = op_address(m, element, tensor, index);
-            e->row_pointers[i * COPIES_MAX + row] = op_select(m, all, address, e->args.zero_row);
+            e->row_pointers[i * COPIES_MAX + row] = op_select(m, inside[row], address, e->args.zero_row);
         }
     }
 }
