@@ -269,7 +269,9 @@ int64_t attention_block_keys(const struct attention *a, const struct target *t, 
     const double cache = facts->attention.block_share * (double)(facts->cache.l1_way_bytes * facts->cache.l1_ways);
     int64_t keys = (int64_t)(cache / (double)(tile_rows * (int64_t)sizeof(float)));
 
-    const int64_t most = a->bound.edge_count ? facts->attention.bounded_keys : TILE_SUM_STEPS;
+    const int64_t most = a->bound.edge_count            ? facts->attention.bounded_keys
+                         : attention_has_few_rows(a, t) ? keys
+                                                        : TILE_SUM_STEPS;
     keys = keys < most ? keys : most;
     while (keys >= facts->attention.block_least && a->keys % keys)
         keys--;
