@@ -42,7 +42,8 @@ struct step_run {
     const int64_t *params; /* in the order of the schedule's numbers */
     int64_t units, scratch_bytes;
     double flops, bytes;
-    const bool *written; /* by location */
+    bool multiplies_bytes; /* flops are of integers; not in serialized programs */
+    const bool *written;   /* by location */
 };
 
 /** Functions of an engine's schedule for a kernel (ir/schedule/program_schedule.h). */

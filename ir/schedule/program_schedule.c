@@ -16,6 +16,7 @@ static bool cpu_describe(const void *schedule, struct arena *a, struct step_run 
     run->scratch_bytes = s->scratch_bytes;
     run->flops = s->cost.operations;
     run->bytes = s->cost.bytes;
+    run->multiplies_bytes = s->tiled && s->tile.blocks.bytes.a != KEXPR_NONE;
     return run->params;
 }
 

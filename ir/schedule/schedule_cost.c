@@ -51,6 +51,17 @@ static struct kernel_cost cost_of_loops(const struct kernel *k, const struct tar
     return cost;
 }
 
+double cost_of_operands(const struct kernel *k, const struct target_facts *facts)
+{
+    const double n = kernel_points(k, KVAR_PARALLEL) * kernel_points(k, KVAR_REDUCED);
+    double operations = 0;
+
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        if (k->exprs[i].varying && k->exprs[i].op != K_LOAD)
+            operations += facts->operation.cost[kexpr_class(&k->exprs[i])] * n;
+    return operations;
+}
+
 /** Returns the sums of the stages that usually run; bytes of locals stay in the cache and do not count. */
 static struct kernel_cost cost_of_stages(const struct kernel *k, const struct target_facts *facts)
 {

@@ -576,8 +576,11 @@ struct schedule *schedule_cpu(const struct kernel *k, const struct target *t)
     s->facts = target_facts(t);
     s->vector_block = s->facts->loop.vector_block;
     s->cost = kernel_cost(k, s->facts);
-    if ((k->stage_count ? schedule_stages(s, t) : schedule_loops(s, t)) && schedule_list_numbers(s))
+    if ((k->stage_count ? schedule_stages(s, t) : schedule_loops(s, t)) && schedule_list_numbers(s)) {
+        if (s->tiled && s->tile.blocks.bytes.a != KEXPR_NONE)
+            s->cost.operations -= cost_of_operands(k, s->facts);
         return s;
+    }
     schedule_free(s);
     return NULL;
 }

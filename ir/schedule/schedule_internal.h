@@ -61,6 +61,8 @@ static inline double expr_cost(const struct schedule *s, const struct kexpr *x)
 bool expr_is_called(const struct kexpr *x);
 /** Returns the cost of an exponential, the unit for long loop bodies that hide the latency of memory. */
 double cost_of_exponential(const struct schedule *s);
+/** Returns the operations of a contraction's operands, which are not executed where it multiplies them as bytes. */
+double cost_of_operands(const struct kernel *k, const struct target_facts *facts);
 
 /* ---- MR x NR (schedule_mr_nr.c) ---- */
 

@@ -93,6 +93,7 @@ static void add_steps(struct executable *x, const struct program *p)
         case STEP_KERNEL:
             profile->flops = profile->operations = from->run.flops;
             profile->bytes = from->run.bytes;
+            profile->arithmetic = from->run.multiplies_bytes ? ARITHMETIC_INT8 : ARITHMETIC_FLOAT32;
             break;
         case STEP_LIBRARY:
             s->library = from->library;
