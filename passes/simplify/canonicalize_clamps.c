@@ -126,9 +126,27 @@ static struct value *bound_by_number(struct graph *g, struct node *n)
     return make_clamp(g, n, x, &b);
 }
 
+/* quantizeLinear(relu(x)) is quantizeLinear(x) where the zero point is the least byte: whatever is below it becomes that byte.
+ */
+static struct value *quantize_unclamped(struct graph *g, struct node *n)
+{
+    const dtype t = n->results[0]->type.type;
+    struct value *x = n->inputs[0].value, *in[] = {x, n->inputs[1].value, n->inputs[2].value};
+    struct bounds b = {0};
+    double scale, zero;
+
+    if (!x->producer || !bounds_of(x->producer, &b) || !b.has_low || b.low != 0 || b.has_high ||
+        !value_splat_number(in[1], &scale) || !(scale > 0 && scale < INFINITY) || !value_splat_number(in[2], &zero) ||
+        !((t == WNNOperandDataType_Uint8 && zero == 0) || (t == WNNOperandDataType_Int8 && zero == INT8_MIN)))
+        return NULL;
+    in[0] = x->producer->inputs[0].value;
+    return make_node(g, n, OP_QUANTIZE_LINEAR, n, 3, in, NULL, NULL);
+}
+
 struct value *canonicalize_clamps(struct graph *g, struct node *n)
 {
-    return n->op == OP_RELU || n->op == OP_CLAMP ? simplify_clamp(g, n)
-           : n->op == OP_MAX || n->op == OP_MIN  ? bound_by_number(g, n)
-                                                 : NULL;
+    return n->op == OP_QUANTIZE_LINEAR             ? quantize_unclamped(g, n)
+           : n->op == OP_RELU || n->op == OP_CLAMP ? simplify_clamp(g, n)
+           : n->op == OP_MAX || n->op == OP_MIN    ? bound_by_number(g, n)
+                                                   : NULL;
 }
