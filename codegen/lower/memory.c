@@ -307,6 +307,17 @@ static void store_scatter(struct emitter *e, const struct context *cx, V value, 
     loop_add(m->b, LOOP_SCATTER, 0, args, 3, align);
 }
 
+/* Asks for what follows a window's element in an image, as load_or_zeros does: a store waits for the rest of its line. */
+static void prefetch_image(struct emitter *e, const struct kstore *s, V address)
+{
+    bool in_image = false;
+
+    for (uint32_t i = 0; i < s->index.count; i++)
+        in_image |= e->k->vars[s->index.terms[i].var].kind == KVAR_LOADED;
+    if (in_image && schedule_has_many_addresses(e->s))
+        op_prefetch(&e->m, op_address(&e->m, type_i8, address, const_index(&e->m, e->s->facts->cache.ahead_bytes)));
+}
+
 void emit_store(struct emitter *e, const struct context *cx, uint32_t store, V value)
 {
     const struct kstore *s = &e->k->stores[store];
@@ -334,6 +345,7 @@ void emit_store(struct emitter *e, const struct context *cx, uint32_t store, V v
         op_store(m, value, address, NULL, align);
     } else if (p.kind == FORM_CONTIGUOUS) {
         op_store(m, value, address, mask, align);
+        prefetch_image(e, s, address);
     } else if (p.kind == FORM_REVERSED) {
         address = op_address(&e->m, element, address, const_index(m, 1 - (int64_t)cx->lanes));
         op_store(m, reverse(m, value), address, mask ? reverse(m, mask) : NULL, align);

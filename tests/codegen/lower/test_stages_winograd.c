@@ -104,7 +104,7 @@ TEST(images_are_prefetched_and_stages_named)
     struct codegen_kernels *unit;
     struct loop_module loops = {0};
     struct error e = {0};
-    unsigned stages = 0, all = 0, stage;
+    unsigned stages = 0, all = 0, prefetching = 0, stage;
     char path[64], line[256];
 
     stages_compile_for(&t, "native", DEBUG_PERF, &a);
@@ -114,7 +114,9 @@ TEST(images_are_prefetched_and_stages_named)
     struct kernel_list list = kernels_lower(g, g->first_cluster, &t);
     struct schedule *s = schedule_of(list.kernels[0], stages_isa);
     assert_works(lower_kernel(&loops, stages_isa, s, "kernel", &e), &e);
-    assert_true(loop_has(&loops.first->body, LOOP_PREFETCH));
+    for (const struct loop_function *f = loops.first; f; f = f->next)
+        prefetching += loop_has(&f->body, LOOP_PREFETCH);
+    assert_int_equal(prefetching, 3); /* input, weights and output */
     loop_module_free(&loops);
     schedule_free(s);
     assert_non_null(stages_compile(list.kernels[0], &unit));
