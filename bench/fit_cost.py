@@ -6,8 +6,9 @@ winograd_prices) to measured contractions.
     fit_cost.py --bench build/release/bin/webnn-bench [--turns N] [--seconds S] [--save FILE] [--write ir/target/prices.h KIND]
     fit_cost.py --load FILE [--show] [--write ir/target/prices.h KIND]
 
-Every case is a matmul or a convolution, and is timed with the library and by generated kernels in turns, on one thread; some 3x3
-convolutions by Winograd, too, with the macro-tiles that their kernels have.  The time of a way is a sum of features times prices,
+Every case is a matmul or a convolution, or a chain of such with weights of their own, since in networks weights do not stay in L2
+and activations come from the operator before.  It is timed with the library and by generated kernels in turns, on one thread; some
+3x3 convolutions by Winograd, too, with the macro-tiles that their kernels have.  The time of a way is a sum of features times prices,
 none of which is negative: the least squares of relative errors.  Prints the prices with the errors that remain, and what choosing by
 them loses against the best choices.  --write puts them into the table as the prices of KIND of machine, FULL_RATE, HALF_RATE or
 AVX2; which one the machine is, ir/target/target.c says.  Needs NumPy.
@@ -24,7 +25,8 @@ import typing
 import numpy
 
 CHAINS, PADDED_ROWS, REUSED_SHARE = 8, 4, 0.5  # ir/target/target.c: the last row of padded_rows, l2_reused_share
-LANES = 8
+CHAIN_BYTES, CHAIN_LINKS = 4 << 20, 12  # weights of a chain, which leave L2 from run to run, and operators at most
+LANES = 8  # of the machine's vectors
 FEATURES = ["call", "matrix", "product", "ragged", "window", "near", "far"]
 WAYS = ("library", "packed", "unpacked", "winograd", "tile")
 WINOGRAD = ["macro_tile", "product", "read", "input", "output", "memory", "near", "far"]
@@ -43,6 +45,32 @@ class Case(typing.NamedTuple):
     channels: int  # that lie one after the other: of a matmul all that is summed
     constant: bool
     text: str
+    links: int = 1  # operators in a chain, of which every other one has inner and columns exchanged
+
+
+def chain(name, case, operator, shape):
+    """Returns a chain of such operators with weights of their own: every other one has a residual, the rest are activated."""
+    inner, columns, window = case.channels, case.columns, case.inner // case.channels
+    links = min(CHAIN_LINKS, max(2, CHAIN_BYTES // (4 * case.inner * columns) // 2 * 2))
+    consts = nodes = ""
+    for i in range(links):
+        few, many = (columns, inner) if i % 2 else (inner, columns)
+        consts += f'w{i}: f32[{shape(few, many)}] @weights("{few * window}"); b{i}: f32[{many}] @weights("100"); '
+        last = f"add(c{i}, {f'y{i - 2}' if i > 1 else 'x'})" if i % 2 else f"relu(c{i})"
+        nodes += f"{operator(i, f'y{i - 1}' if i else 'x')}; y{i} = {last}; "
+    return case._replace(name=f"{name}-chain", links=links, text=f"{case.text.split('}')[0]}}} consts {{ {consts}}} "
+                         f"nodes {{ {nodes}}} outputs {{ y{links - 1}; }}")
+
+
+def matmuls(rows, inner, columns):
+    case = matmul(rows, inner, columns)
+    return chain(case.name, case, lambda i, x: f"m{i} = matmul({x}, w{i}); c{i} = add(m{i}, b{i})", lambda few, many: f"{few}, {many}")
+
+
+def convolutions(size, inputs, outputs, window=1):
+    case, pad = convolution(size, inputs, outputs, window), window // 2
+    return chain(case.name, case, lambda i, x: f'c{i} = conv2d({x}, w{i}, bias=b{i}, padding=[{pad}, {pad}, {pad}, {pad}], '
+                 'inputLayout="nhwc")', lambda few, many: f"{many}, {few}, {window}, {window}")
 
 
 def matmul(rows, inner, columns, batch=1, constant=True):
@@ -94,7 +122,10 @@ def cases():
                            (1024, 1000), (2048, 512)):
         for rows in (1, 2, 4, 8, 16, 50, 128):
             if rows * inner * columns < 1.5e8:  # longer runs measure what else the machine does
-                yield matmul(rows, inner, columns)
+                yield matmuls(rows, inner, columns)
+    for rows in (384, 1500):
+        yield matmuls(rows, 384, 1536)
+        yield matmuls(rows, 384, 384)
     for rows, inner, columns in ((1, 64, 64), (1, 256, 256), (1, 1024, 1024), (4, 256, 256), (16, 64, 128), (16, 512, 512),
                                  (64, 64, 64), (128, 64, 128), (128, 128, 64), (128, 768, 768), (384, 64, 384), (384, 384, 64)):
         yield matmul(rows, inner, columns, 1, False)
@@ -102,10 +133,9 @@ def cases():
         yield matmul(rows, inner, columns, batch, False)
     for size, few, many in ((56, 64, 256), (28, 128, 512), (14, 256, 1024), (7, 512, 2048), (112, 16, 96), (56, 24, 144),
                             (28, 32, 192), (14, 96, 576), (7, 160, 960), (7, 320, 1280)):
-        yield convolution(size, few, many)
-        yield convolution(size, many, few)
+        yield convolutions(size, few, many)
     for size, channels in ((56, 64), (28, 128), (14, 256), (7, 512), (112, 32), (32, 32), (64, 16)):
-        yield convolution(size, channels, channels, 3)
+        yield convolutions(size, channels, channels, 3)
     for size, inputs, outputs, window in ((224, 3, 64, 7), (224, 3, 32, 3), (56, 128, 128, 3), (28, 256, 256, 3), (14, 512, 512, 3),
                                           (56, 256, 512, 1), (28, 512, 1024, 1), (14, 1024, 2048, 1)):
         yield convolution(size, inputs, outputs, window, 2)
@@ -146,6 +176,11 @@ def processor():
 def l2_bytes():
     with open("/sys/devices/system/cpu/cpu0/cache/index2/size") as file:
         return int(file.read().strip().rstrip("K")) * 1024
+
+
+def vector_lanes():
+    with open("/proc/cpuinfo") as file:
+        return 16 if "avx512f" in file.read() else 8
 
 
 def run(bench, all_cases, seconds, debug):
@@ -194,9 +229,11 @@ def features(case, far_bytes):
     """Returns the counts of runtime/engine/onednn/onednn_choose.c, of which struct contraction_prices has the units."""
     kib = (1 if case.constant else case.batch) * case.inner * case.columns * 4 / 1024
     products = case.batch * case.rows * case.inner * case.columns / 1e3
-    ragged = products if case.columns % 16 else 0
-    windows = products / case.channels if case.channels < case.inner else 0
-    return [1, case.batch, products, ragged, windows, *((0, kib) if kib * 1024 > far_bytes else (kib, 0))]
+    window = case.inner // case.channels
+    ends = [(case.channels, case.columns), (case.columns, case.channels)][:case.links]
+    ragged = products * sum(columns % 16 > 0 for _, columns in ends) / len(ends)
+    windows = products * sum(1 / channels for channels, _ in ends) / len(ends) if window > 1 else 0
+    return [case.links * n for n in (1, case.batch, products, ragged, windows, *((0, kib) if kib * 1024 > far_bytes else (kib, 0)))]
 
 
 def winograd_features(c, cut, l2):
@@ -315,18 +352,21 @@ def regret(measured, prices, far_bytes, l2, worth):
 
 
 def main():
+    global LANES
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--bench")
     p.add_argument("--turns", type=int, default=4)
     p.add_argument("--seconds", type=float, default=0.05, help="for each case in a turn")
     p.add_argument("--far", type=float, default=l2_bytes(),
                    help="weights of more bytes come from beyond the L2 cache (cache.l2_between_calls of its bytes; default: all)")
+    p.add_argument("--lanes", type=int, default=vector_lanes(), help="numbers in a vector of generated code (default: this machine's)")
     p.add_argument("--worth", type=float, default=1, help="share of the library's time that a kernel may take")
     p.add_argument("--write", nargs=2, metavar=("TABLE", "KIND"))
     p.add_argument("--show", action="store_true", help="print every case")
     p.add_argument("--save", help="keep the measurements in this file")
     p.add_argument("--load", help="take measurements from this file")
     o = p.parse_args()
+    LANES = o.lanes
     if o.load:
         with open(o.load) as file:
             measured = json.load(file)
