@@ -5,8 +5,6 @@
  * most of all: instructions that saturate would show there.
  */
 #include "codegen/kernels.h"
-#include "ir/kernel/kernel_internal.h"
-#include "ir/schedule/program_schedule.h"
 #include "support/kernel_text.h"
 
 /* What operands are filled with. */
@@ -21,19 +19,6 @@ static void fill_bytes(void *data, int64_t n, enum fill fill, uint8_t least, uin
         const bool odd = random_bits() & 1;
         to[i] = fill == RANDOM ? (uint8_t)random_bits() : fill == LEAST || (fill == ENDS && odd) ? least : largest;
     }
-}
-
-/* Describes the run of a schedule, which it frees; not its parameters. */
-static struct step_run step_run_of(struct schedule *s)
-{
-    struct program_step step = {0};
-    struct arena a = {0};
-
-    step_set_schedule(&step, s);
-    assert_true(step.schedule_kind->describe(s, &a, &step.run));
-    step.schedule_kind->free(s);
-    arena_free(&a);
-    return step.run;
 }
 
 /* Returns whether every instruction set that multiplies bytes computes the kernel so. */
@@ -56,11 +41,11 @@ static bool multiplies_bytes(const struct kernel *k, bool whole)
             all = all && s->tile.window.skips;
         if (has && s->tile.m_var == KEXPR_NONE) /* one row: packed numbers are prefetched, if there are several words */
             all = all && (s->tile.prefetch_var == s->vector_var) == (!whole && tile_b(s) != KEXPR_NONE);
-        /* They count as two operations each, of integers. */
-        struct step_run run = step_run_of(s);
+        double operations = s->cost.operations; /* of a product: two, of integers */
         for (uint32_t v = 0; has && v < k->parallel_count + k->reduced_count; v++)
-            run.flops /= (double)k->vars[v].size;
-        all = all && run.multiplies_bytes == has && run.flops < (has ? 3 : INFINITY);
+            operations /= (double)k->vars[v].size;
+        all = all && operations < (has ? 3 : INFINITY);
+        schedule_free(s);
     }
     return all;
 }
