@@ -49,7 +49,7 @@ class Case(typing.NamedTuple):
 
 
 def chain(name, case, operator, shape):
-    """Returns a chain of such operators with weights of their own: every other one has a residual, the rest are activated."""
+    """Returns a chain of such operators with weights of their own: odd ones add a residual, even ones have relu."""
     inner, columns, window = case.channels, case.columns, case.inner // case.channels
     links = min(CHAIN_LINKS, max(2, CHAIN_BYTES // (4 * case.inner * columns) // 2 * 2))
     consts = nodes = ""

@@ -161,8 +161,8 @@ static double processor_ms(void)
 }
 
 /**
- * Measures the processor time of a build, the best of two, or of up to four until one takes at most `most`: other processes
- * take none of it, but caches and pages from the processor.
+ * Measures the processor time of a build, the best of two, or of up to four until one takes at most `most`: time of other
+ * processes does not count, but they evict caches.
  */
 static bool time_best(const char *kind, uint32_t nodes, uint32_t threads, const char *debug, double most, double *ms)
 {

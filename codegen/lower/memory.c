@@ -165,7 +165,7 @@ static V load_by_branches(struct emitter *e, const struct context *cx, uint32_t 
 }
 
 /* Returns what a load gives where zeros stand for all that a unit reads outside.  No hardware prefetcher follows a window
- * through an image, so it asks for what follows. */
+ * through an image, so this prefetches what comes next. */
 static V load_or_zeros(struct emitter *e, const struct context *cx, uint32_t expr, T element, uint32_t align)
 {
     const struct build *m = &e->m;
@@ -307,7 +307,7 @@ static void store_scatter(struct emitter *e, const struct context *cx, V value, 
     loop_add(m->b, LOOP_SCATTER, 0, args, 3, align);
 }
 
-/* Asks for what follows a window's element in an image, as load_or_zeros does: a store waits for the rest of its line. */
+/* Prefetches what follows an element in an image, as load_or_zeros does: a store waits for the rest of its cache line. */
 static void prefetch_image(struct emitter *e, const struct kstore *s, V address)
 {
     bool in_image = false;

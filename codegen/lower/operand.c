@@ -9,8 +9,8 @@
 
 /* ---- rows ---- */
 
-/* Returns what of a form is known with `depth` loops open, at row `row` of the tile. */
-static V open_part(struct emitter *e, const struct context *cx, uint32_t form, uint32_t depth, uint32_t row)
+/* Returns what of a form is known with `depth` loops open, at the first row of the tile. */
+static V open_part(struct emitter *e, const struct context *cx, uint32_t form, uint32_t depth)
 {
     const struct form *f = &e->info.forms[form];
     const struct build *m = &e->m;
@@ -22,7 +22,7 @@ static V open_part(struct emitter *e, const struct context *cx, uint32_t form, u
             continue;
         V c = number_value(e, f->number + 1 + i), value = var_scalar(e, cx, var);
         if (var == e->s->tile.m_var)
-            value = op_add(m, value, tile_row(e, cx, row));
+            value = op_add(m, value, tile_row(e, cx, 0));
         sum = op_add(m, sum, op_mul(m, value, c));
     }
     return sum;
@@ -53,10 +53,10 @@ void operand_set_edge_pointers(struct emitter *e, const struct context *cx, uint
         if (!tile_zeros(e->s, x, depth))
             continue;
         T element = storage_type(e->k->tensors[x->tensor].type);
-        V tensor = tensor_pointer(e, x->tensor), index = open_part(e, cx, form, depth, 0);
+        V tensor = tensor_pointer(e, x->tensor), index = open_part(e, cx, form, depth);
         for (uint32_t g = form + 1; g <= form + x->guard_count; g++) {
             const struct form *f = &e->info.forms[g];
-            V bound = number_value(e, f->number + 1 + f->affine->count), at = open_part(e, cx, g, depth, 0);
+            V bound = number_value(e, f->number + 1 + f->affine->count), at = open_part(e, cx, g, depth);
             for (uint32_t row = 0; row < rows; row++) {
                 at = row ? at_next_row(e, cx, g, row, at) : at;
                 inside[row] = guard_and(e, inside[row], op_ult(m, at, bound));
@@ -80,7 +80,7 @@ void operand_set_row_pointers(struct emitter *e, const struct context *cx)
             continue;
         T element = storage_type(e->k->tensors[x->tensor].type);
         const struct form *f = &e->info.forms[e->info.expr_form[i]];
-        V at = open_part(e, cx, e->info.expr_form[i], 0, 0), step = form_coefficient(e, f, e->s->tile.m_var);
+        V at = open_part(e, cx, e->info.expr_form[i], 0), step = form_coefficient(e, f, e->s->tile.m_var);
         at = op_address(m, element, tensor_pointer(e, x->tensor), at);
         for (uint32_t row = 0; row < cx->tile->rows; row++) {
             V next =
@@ -98,7 +98,7 @@ V operand_start(struct emitter *e, const struct context *cx, uint32_t expr)
     for (uint32_t i = 0; i < a->count; i++)
         if (e->k->vars[a->terms[i].var].kind == KVAR_DIVMOD)
             return NULL;
-    return open_part(e, cx, e->info.expr_form[expr], 0, 0);
+    return open_part(e, cx, e->info.expr_form[expr], 0);
 }
 
 V operand_address(struct emitter *e, const struct context *cx, uint32_t expr, T element)
@@ -156,7 +156,7 @@ void operand_set_prefetch(struct emitter *e, const struct context *cx, V row, st
     V bytes = op_mul(m, share, const_index(m, e->s->tile.mr));
     tile->prefetch_step = op_add(m, op_divide_index(m, bytes, steps), const_index(m, 1));
     frame_here(&e->frame);
-    V index = open_part(e, cx, e->info.expr_form[b], 0, 0);
+    V index = open_part(e, cx, e->info.expr_form[b], 0);
     if (at)
         row = op_add(m, op_mul(m, at, rows), row);
     index = op_add(m, op_mul(m, index, const_index(m, size)), panel);

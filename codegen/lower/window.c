@@ -70,7 +70,7 @@ static void load_window(struct emitter *e, const struct context *cx, const struc
     }
 }
 
-/* Returns whether B's vector for step x of a line is a whole word, or none of a word. */
+/* Returns whether step x of a line completes a word of B, or has no words. */
 static bool ends_word(const struct window *w, uint32_t x)
 {
     return !w->words || x % BYTE_WORD == BYTE_WORD - 1 || x + 1 == w->width;

@@ -108,7 +108,7 @@ static bool is_packed(const struct value *v)
     return v->kind == VALUE_CONSTANT;
 }
 
-/* Returns whether a value is computed from constant bytes. */
+/* Returns whether a value is computed from constant bytes in a few steps, as dequantized weights are. */
 static bool is_of_bytes(const struct value *v)
 {
     for (uint32_t depth = 0; depth < 8 && v->producer && v->producer->input_count; depth++)

@@ -126,7 +126,7 @@ static struct value *bound_by_number(struct graph *g, struct node *n)
     return make_clamp(g, n, x, &b);
 }
 
-/* quantizeLinear(relu(x)) is quantizeLinear(x) where the zero point is the least byte: whatever is below it becomes that byte.
+/* quantizeLinear(relu(x)) is quantizeLinear(x) where the zero point is the type's lowest value, to which negative x saturate.
  */
 static struct value *quantize_unclamped(struct graph *g, struct node *n)
 {
