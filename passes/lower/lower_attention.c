@@ -245,7 +245,7 @@ static bool make_bound(struct part *st)
     const struct attention_bound *bound = &b->a.bound;
     struct kernel *k = st->stage.l.k;
     struct row row = row_of(st, stage_var(&st->stage, KVAR_REDUCED, b->tile_rows));
-    const uint32_t zero = whole_number(st, 0), one = whole_number(st, 1), size = whole_number(st, b->block_keys);
+    const uint32_t zero = whole_number(st, 0), one = whole_number(st, 1), size = kernel_size(k, b->block_keys);
     uint32_t first = zero, end = kernel_size(k, b->a.keys), none;
 
     for (uint32_t i = 0; i < bound->edge_count; i++) {
