@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * This is the compiler of one context.  It finds out which structures are new, compiles those (several at a time), links them,
- * and keeps each one's code until the last graph that uses it is freed.
+ * and keeps each one's code for as long as a graph uses it.  Of what none uses any more, the last codes stay: graphs of other
+ * sizes come and go.
  */
 #include "codegen/llvm/llvm.h"
 
@@ -13,13 +14,14 @@
 #include "ir/support/guard.h"
 
 /* LLVM takes about ROOM_BYTES to compile on a few threads.  With less, it would have to be abandoned in the middle. */
-enum { WORKERS_MAX = 8, ROOM_BYTES = 32 << 20 };
+enum { WORKERS_MAX = 8, ROOM_BYTES = 32 << 20, UNUSED_MAX = 64 };
 
 /** This is one compiled structure, in the hash table of its codegen. */
 struct code {
     uint64_t hash;
     char *structure;
     uint32_t references; /* struct codegen_kernels that use it */
+    uint64_t released;   /* when there were none any more, as a count */
     kernel_function function;
     struct jit_code *linked;
     char symbol[24];
@@ -36,7 +38,8 @@ struct codegen {
     struct machine machines[WORKERS_MAX];
     uint32_t machine_count;
     struct table codes;
-    uint64_t serial; /* names of symbols */
+    uint32_t unused;           /* codes without references */
+    uint64_t serial, releases; /* names of symbols; counts */
     struct codegen_times times;
 };
 
@@ -104,12 +107,38 @@ static struct table_entry *table_find(struct codegen *c, uint64_t hash, const ch
     return place;
 }
 
+static void table_drop(struct codegen *c, struct code *code)
+{
+    table_remove(&c->codes, code->hash, code);
+    code_free(c, code);
+}
+
+/* Drops the code that has not been used for the longest time. */
+static void drop_unused(struct codegen *c)
+{
+    struct code *oldest = NULL;
+
+    for (uint32_t i = 0; i < c->codes.capacity; i++) {
+        struct code *code = (struct code *)c->codes.entries[i].item;
+
+        if (code && !code->references && (!oldest || code->released < oldest->released))
+            oldest = code;
+    }
+    table_drop(c, oldest);
+    c->unused--;
+}
+
 static void table_release(struct codegen *c, struct code *code)
 {
     if (--code->references)
         return;
-    table_remove(&c->codes, code->hash, code);
-    code_free(c, code);
+    if (!code->function) {
+        table_drop(c, code);
+        return;
+    }
+    code->released = c->releases++;
+    if (++c->unused > UNUSED_MAX)
+        drop_unused(c);
 }
 
 /* ---- compiling new structures ---- */
@@ -260,6 +289,8 @@ static bool find_codes(struct codegen *c, uint32_t count, struct schedule *const
             table_put(&c->codes, place, hash, code);
             jobs[(*job_count)++] = (struct job){.code = code, .schedule = schedules[i]};
             snprintf(code->symbol, sizeof code->symbol, "k%llu", (unsigned long long)c->serial++);
+        } else if (!code->references) {
+            c->unused--;
         }
         code->references++;
         kernels->codes[kernels->count++] = code;
