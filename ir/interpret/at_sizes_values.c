@@ -26,20 +26,28 @@ static bool is_constant(const struct instance *s, const struct value *v)
     return v->kind == VALUE_CONSTANT || s->values[v->index]->kind == VALUE_CONSTANT;
 }
 
-void instance_decide(struct instance *s, const struct node *n)
+/* Returns whether a node computes a small value of fixed size from late ones. */
+static bool is_small_and_late(const struct instance *s, const struct node *n)
 {
     int64_t bytes = 0;
-    bool open = false, late = false, constant = n->op != OP_LOOP;
+    bool late = false;
 
     for (uint32_t i = 0; i < n->result_count; i++)
-        open |= type_is_open(&n->results[i]->type);
-    for (uint32_t i = 0; i < n->input_count; i++) {
-        late |= instance_is_late(s, n->inputs[i].value);
-        constant &= !n->inputs[i].value || is_constant(s, n->inputs[i].value);
-    }
-    for (uint32_t i = 0; !open && i < n->result_count; i++)
         bytes += type_bytes(&n->results[i]->type);
-    s->computes = n->results[0]->sizes || (late && constant && !open && bytes <= COMPUTED_MAX);
+    for (uint32_t i = 0; i < n->input_count; i++)
+        late |= instance_is_late(s, n->inputs[i].value);
+    return late && bytes <= COMPUTED_MAX;
+}
+
+void instance_decide(struct instance *s, const struct node *n)
+{
+    bool open = false, constant = n->op != OP_LOOP;
+
+    for (uint32_t i = 0; constant && i < n->input_count; i++) /* of most nodes the first one is none */
+        constant = !n->inputs[i].value || is_constant(s, n->inputs[i].value);
+    for (uint32_t i = 0; constant && i < n->result_count; i++)
+        open |= type_is_open(&n->results[i]->type);
+    s->computes = n->results[0]->sizes || (constant && !open && is_small_and_late(s, n));
     s->hides_all = constant && open;
 }
 
