@@ -107,30 +107,6 @@ static inline void attribute_int(struct net *t, Onnx__NodeProto *n, const char *
     a->i = value;
 }
 
-/** Adds nodes to a graph: "OUTPUTS = TYPE INPUTS, ATTRIBUTE INTEGER; ...", the attribute being optional.  Returns the last. */
-static inline Onnx__NodeProto *nodes_in(struct net *t, Onnx__GraphProto *g, const char *nodes)
-{
-    Onnx__NodeProto *n = NULL;
-    char *rest = NULL;
-
-    for (char *line = strtok_r(text(t, nodes), ";", &rest); line; line = strtok_r(NULL, ";", &rest)) {
-        char *type = strstr(line, " = "), *comma = strchr(line, ','), *inputs = strchr(type + 3, ' ');
-
-        *type = '\0';
-        if (comma)
-            *comma = '\0';
-        if (inputs)
-            *inputs++ = '\0';
-        n = node_in(t, g, type + 3, inputs ? inputs : "", line + (*line == ' '));
-        if (comma) {
-            inputs = strchr(comma + 2, ' ');
-            *inputs = '\0';
-            attribute_int(t, n, comma + 2, strtoll(inputs + 1, NULL, 10));
-        }
-    }
-    return n;
-}
-
 static inline void attribute_ints(struct net *t, Onnx__NodeProto *n, const char *name, size_t count, const int64_t *values)
 {
     Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
@@ -160,15 +136,6 @@ static inline void attribute_text(struct net *t, Onnx__NodeProto *n, const char 
     a->s.data = (uint8_t *)text(t, value);
 }
 
-static inline Onnx__GraphProto *attribute_graph(struct net *t, Onnx__NodeProto *n, const char *name)
-{
-    Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH);
-
-    a->g = keep(t, sizeof *a->g);
-    init_graph(t, a->g);
-    return a->g;
-}
-
 /** A node of a domain, which the model imports, too. */
 static inline Onnx__NodeProto *domain_node(struct net *t, const char *domain, const char *type, const char *inputs,
                                            const char *outputs)
@@ -196,6 +163,64 @@ static inline Onnx__NodeProto *domain_node(struct net *t, const char *domain, co
 static inline Onnx__NodeProto *microsoft(struct net *t, const char *type, const char *inputs, const char *outputs)
 {
     return domain_node(t, "com.microsoft", type, inputs, outputs);
+}
+
+/** Adds an attribute: "NAME VALUE", which is an integer, a number with a point, [a list of integers] or a word. */
+static inline void attribute_of(struct net *t, Onnx__NodeProto *n, char *text)
+{
+    char *value = strchr(text, ' '), *end;
+    int64_t list[16];
+    size_t count = 0;
+
+    *value++ = '\0';
+    list[0] = strtoll(value, &end, 10);
+    if (!*end)
+        attribute_int(t, n, text, list[0]);
+    else if (*value != '[' && (strtof(value, &end), !*end))
+        attribute_float(t, n, text, strtof(value, NULL));
+    else if (*value != '[')
+        attribute_text(t, n, text, value);
+    for (end = value + 1; *value == '[' && *end != ']';)
+        list[count++] = strtoll(end, &end, 10);
+    if (*value == '[')
+        attribute_ints(t, n, text, count, list);
+}
+
+/** Adds nodes to a graph: "OUTPUTS = TYPE INPUTS, ATTRIBUTE VALUE, ...; ...".  "ms:" before a type is Microsoft's domain, in
+ * the model's own graph.  Returns the last node. */
+static inline Onnx__NodeProto *nodes_in(struct net *t, Onnx__GraphProto *g, const char *nodes)
+{
+    Onnx__NodeProto *n = NULL;
+    char *rest = NULL;
+
+    for (char *line = strtok_r(text(t, nodes), ";", &rest); line; line = strtok_r(NULL, ";", &rest)) {
+        char *type = strstr(line, " = "), *attributes = strchr(line, ','), *inputs = strchr(type + 3, ' ');
+
+        *type = '\0';
+        type += 3;
+        if (attributes)
+            *attributes++ = '\0';
+        if (inputs)
+            *inputs++ = '\0';
+        line += *line == ' ';
+        n = strncmp(type, "ms:", 3) ? node_in(t, g, type, inputs ? inputs : "", line) : microsoft(t, type + 3, inputs, line);
+        for (char *one = attributes; one; one = attributes) {
+            attributes = strchr(one, ',');
+            if (attributes)
+                *attributes++ = '\0';
+            attribute_of(t, n, one + 1);
+        }
+    }
+    return n;
+}
+
+static inline Onnx__GraphProto *attribute_graph(struct net *t, Onnx__NodeProto *n, const char *name)
+{
+    Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH);
+
+    a->g = keep(t, sizeof *a->g);
+    init_graph(t, a->g);
+    return a->g;
 }
 
 /** dims: "2 3 batch". */
@@ -264,7 +289,6 @@ static inline void outputs_in(struct net *t, Onnx__GraphProto *g, const char *na
         g->output[g->n_output++] = port(t, list[i], F32, NULL);
 }
 
-/** The first one takes the place of "y". */
 /** The body of a Loop, with inputs "i", "go" and a carried float32 of that name and shape. */
 static inline Onnx__GraphProto *loop_body(struct net *t, Onnx__NodeProto *n, const char *carried, const char *dims)
 {
@@ -276,6 +300,7 @@ static inline Onnx__GraphProto *loop_body(struct net *t, Onnx__NodeProto *n, con
     return body;
 }
 
+/** The first one takes the place of "y". */
 static inline void output(struct net *t, const char *names)
 {
     char **list;

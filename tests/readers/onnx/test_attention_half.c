@@ -151,9 +151,8 @@ static void packed_weights(void)
 
     input(t, "x", F16, "2 5 7");
     initializer(t, tensor(t, "w", F16, 2, (int64_t[]){ROW, COLUMNS}, d.w16, ROW * COLUMNS * sizeof *d.w16));
-    Onnx__NodeProto *n = microsoft(t, "Attention", "x w", "y");
+    Onnx__NodeProto *n = nodes_in(t, &t->graph, "y = ms:Attention x w, unidirectional 1");
     attribute_int(t, n, "num_heads", HEADS);
-    attribute_int(t, n, "unidirectional", 1);
     r.keys = LENGTH;
     for (int b = 0; b < BATCH; b++)
         for (int s = 0; s < LENGTH; s++) {

@@ -117,8 +117,7 @@ TEST(an_if_takes_one_of_two_large_branches)
     initializer(t, tensor(t, "none", F32, 2, (int64_t[]){0, 1}, NULL, 0));
     input(t, "x", F32, "1 256");
     output(t, "y z");
-    nodes_in(t, &t->graph, "m = ReduceMax x, keepdims 0; c = Cast m, to 9");
-    node(t, "If", "c", "y z");
+    nodes_in(t, &t->graph, "m = ReduceMax x, keepdims 0; c = Cast m, to 9; y z = If c");
     branch = attribute_graph(t, t->graph.node[2], "then_branch");
     nodes_in(t, branch, "r = MatMul x w; e = Identity none");
     outputs_in(t, branch, "r e");
@@ -392,9 +391,9 @@ TEST(names_of_bodies_are_their_own)
         else if (!strcmp(cases[i].type, "Scan"))
             attribute_int(t, t->graph.node[0], "num_scan_inputs", 1);
         node(t, "Sub", "x x", "zeros"); /* comes after the body that reads its result */
-        nodes_in(t, &t->graph, "zero = ReduceMax zeros, keepdims 0; early = Cos zero");
-        attribute_int(t, node(t, "Cast", "early", "at_run_time"), "to", BOOL);
-        nodes_in(t, &t->graph, "last = Neg y; later = Add last early; z = Sub later early; rows = Neg z");
+        nodes_in(t, &t->graph,
+                 "zero = ReduceMax zeros, keepdims 0; early = Cos zero; at_run_time = Cast early, to 9; "
+                 "last = Neg y; later = Add last early; z = Sub later early; rows = Neg z");
         output(t, "rows");
         computes(x, y);
         assert_true(y[0] == 3 && y[1] == 5);
@@ -467,11 +466,9 @@ static void scan_of_directions(int backward)
     initializer(t, tensor(t, "s0", F32, 1, (int64_t[]){2}, zero, sizeof zero));
     initializer(t, tensor(t, "quarter", F32, 0, NULL, &quarter, sizeof quarter));
     node(t, "Transpose", "x", "b");
-    Onnx__NodeProto *scan = node(t, "Scan", "s0 x b", "s y z");
-    attribute_int(t, scan, "num_scan_inputs", 2);
-    INTS(t, scan, "scan_input_axes", 1, 0);
+    Onnx__NodeProto *scan =
+        nodes_in(t, &t->graph, "s y z = Scan s0 x b, num_scan_inputs 2, scan_input_axes [1 0], scan_output_axes [0 -1]");
     INTS(t, scan, "scan_input_directions", 0, backward);
-    INTS(t, scan, "scan_output_axes", 0, -1);
     INTS(t, scan, "scan_output_directions", backward, 0);
     Onnx__GraphProto *body = attribute_graph(t, scan, "body");
     body->input[body->n_input++] = port(t, "s_in", F32, "2");

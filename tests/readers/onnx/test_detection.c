@@ -235,8 +235,7 @@ TEST(padding_changes_no_result)
         check_eight(&cases[i].x, 1, 1, -1);
     }
     begin_eight(17); /* the smallest is the last of three, the largest negative one, too */
-    attribute_int(t, node(t, "ArgMin", "score", "at"), "keepdims", 0);
-    attribute_int(t, node(t, "Cast", "at", "y"), "to", F32);
+    nodes_in(t, &t->graph, "at = ArgMin score, keepdims 0; y = Cast at, to 1");
     check_eight((float[]){2}, 1, 1, -1);
     begin_eight(17);
     nodes_in(t, &t->graph, "negative = Neg score; y = ReduceMax negative, keepdims 0");
@@ -365,17 +364,14 @@ static void begin_sizes(void)
 TEST(sizes_are_numbers)
 {
     begin_sizes(); /* the mean */
-    attribute_int(t, node(t, "Cast", "n", "f"), "to", F32);
-    nodes_in(t, &t->graph, "sum = ReduceSum score, keepdims 0; y = Div sum f");
+    nodes_in(t, &t->graph, "f = Cast n, to 1; sum = ReduceSum score, keepdims 0; y = Div sum f");
     check_eight((float[]){2.125F / 3}, 1, 1, -1);
     begin_eight(17); /* of a matrix */
-    nodes_in(t, &t->graph, "boxes = Squeeze x first; chosen = Gather boxes box; n = Size chosen");
-    attribute_int(t, node(t, "Cast", "n", "y"), "to", F32);
+    nodes_in(t, &t->graph, "boxes = Squeeze x first; chosen = Gather boxes box; n = Size chosen; y = Cast n, to 1");
     check_eight((float[]){12}, 1, 1, -1);
     begin_sizes(); /* of two others */
     integer(t, "ten", 10);
-    nodes_in(t, &t->graph, "m = Sub ten n; k = Mul m two");
-    attribute_int(t, node(t, "Cast", "k", "y"), "to", F32);
+    nodes_in(t, &t->graph, "m = Sub ten n; k = Mul m two; y = Cast k, to 1");
     check_eight((float[]){14}, 1, 1, -1);
 }
 

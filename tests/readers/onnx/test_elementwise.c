@@ -105,9 +105,7 @@ TEST(whole_numbers_of_float64_are_exact)
     for (size_t c = 0; c < sizeof biases / sizeof *biases; c++) {
         start_double("40");
         add_double("bias", biases[c]);
-        node(t, "Add", "d bias", "a");
-        attribute_int(t, node(t, "Cast", "a", "y"), "to", I64);
-        nodes_in(t, &t->graph, "z = Cast a, to 6; b = Cast a, to 2");
+        nodes_in(t, &t->graph, "a = Add d bias; y = Cast a, to 7; z = Cast a, to 6; b = Cast a, to 2");
         output(t, "y z b");
         run(t, (void *[]){x}, (void *[]){y, z, b}, (size_t[]){sizeof y, sizeof z, sizeof b});
         for (size_t i = 0; i < COUNT; i++) {
@@ -129,22 +127,17 @@ TEST(float64_has_its_own_bounds)
 
     start_double("3");
     add_double("low", low);
-    node(t, "Clip", "d low", "c");
-    attribute_int(t, node(t, "Cast", "c", "y"), "to", F32);
+    nodes_in(t, &t->graph, "c = Clip d low; y = Cast c, to 1");
     run(t, (void *[]){x}, (void *[]){y}, (size_t[]){3 * sizeof *y});
     assert_float_equal(y[0], (float)low, 0);
     start_double("1 1 3 3");
-    Onnx__NodeProto *n = node(t, "MaxPool", "d", "p");
-    INTS(t, n, "kernel_shape", 3, 3);
-    INTS(t, n, "pads", 1, 1, 1, 1);
-    attribute_int(t, node(t, "Cast", "p", "y"), "to", F32);
+    nodes_in(t, &t->graph, "p = MaxPool d, kernel_shape [3 3], pads [1 1 1 1]; y = Cast p, to 1");
     run(t, (void *[]){x}, (void *[]){y}, (size_t[]){sizeof y});
     for (size_t i = 0; i < 9; i++)
         assert_float_equal(y[i], -1, 0);
     start_double("2");
     initializer(t, tensor(t, "zeros", F64, 1, (int64_t[]){2}, zeros, sizeof zeros));
-    nodes_in(t, &t->graph, "m = Mul d zeros; r = Reciprocal m");
-    attribute_int(t, node(t, "Cast", "r", "y"), "to", F32);
+    nodes_in(t, &t->graph, "m = Mul d zeros; r = Reciprocal m; y = Cast r, to 1");
     run(t, (void *[]){x}, (void *[]){y}, (size_t[]){2 * sizeof *y});
     assert_float_equal(y[0], INFINITY, 0);
     assert_float_equal(y[1], -10, 0);
@@ -157,13 +150,11 @@ TEST(float64_stays_inside)
     node(t, "Exp", "d", "y");
     refused(t, NULL, "input has data type float64, allowed are float32, float16");
     start_double("40");
-    attribute_int(t, node(t, "Mod", "d d", "m"), "fmod", 1);
-    attribute_int(t, node(t, "Cast", "m", "y"), "to", F32);
+    nodes_in(t, &t->graph, "m = Mod d d, fmod 1; y = Cast m, to 1");
     refused(t, NULL, "remainders of float64 are not computed");
     start_double("2");
     initializer(t, tensor(t, "two", 11, 1, (int64_t[]){2}, (double[]){1e300, 1e-300}, 16));
-    node(t, "Add", "d two", "a");
-    attribute_int(t, node(t, "Cast", "a", "y"), "to", F32);
+    nodes_in(t, &t->graph, "a = Add d two; y = Cast a, to 1");
     refused(t, NULL, "a constant of float64 has numbers of too different sizes");
 }
 
@@ -235,9 +226,9 @@ TEST(a_resize_to_length_1_by_half_pixels_takes_the_first)
         start(t, 13);
         input(t, "x", F32, "1 1 4 4");
         integers(t, "sizes", 4, (int64_t[]){1, 1, 1, 1});
-        Onnx__NodeProto *n = node(t, "Resize", "x - - sizes", "y");
+        Onnx__NodeProto *n =
+            nodes_in(t, &t->graph, "y = Resize x - - sizes, coordinate_transformation_mode pytorch_half_pixel");
         attribute_text(t, n, "mode", modes[m]);
-        attribute_text(t, n, "coordinate_transformation_mode", "pytorch_half_pixel");
         reads(t, NULL);
         compute(t, x, sizeof x, y, sizeof *y);
         assert_true(*y == 5);

@@ -37,8 +37,7 @@ TEST(what_is_computed_of_nothing_is_nothing)
 {
     inputs_of(t, F32, "past n 4; x 3 4");
     initializer(t, tensor(t, "scale", F32, 1, (const int64_t[]){4}, (const float[]){1, 2, 3, 4}, 16));
-    nodes_in(t, &t->graph, "a = Mul past scale; b = Sigmoid a; c = Greater b a; d = Where c a b");
-    attribute_int(t, node(t, "Cast", "d", "e"), "to", F32);
+    nodes_in(t, &t->graph, "a = Mul past scale; b = Sigmoid a; c = Greater b a; d = Where c a b; e = Cast d, to 1");
     nodes_in(t, &t->graph,
              "f = Transpose e; g = Transpose f; h = Softmax g, axis 1; i = Concat h e, axis 0; y = Concat i "
              "x, axis 0");
@@ -115,8 +114,7 @@ TEST(nothing_is_gathered_and_scattered)
     node(t, "ScatterElements", "x scattered rows", "z");
     integers(t, "flat", 2, (const int64_t[]){0, 4});
     t->graph.node[1]->input[1] = text(t, "indices");
-    attribute_int(t, node(t, "Cast", "rows", "indices"), "to", I64);
-    attribute_int(t, node(t, "Concat", "z rows", "y"), "axis", 0);
+    nodes_in(t, &t->graph, "indices = Cast rows, to 7; y = Concat z rows, axis 0");
     expect_identity(t, 12);
 }
 

@@ -21,8 +21,7 @@ TEST(mixtures_of_experts_take_those_with_the_greatest_scores)
         initializer(t, tensor(t, "first", F32, 3, (int64_t[]){3, rows, 1}, first, (size_t)rows * 12));
         initializer(t, tensor(t, "second", F32, 3, (int64_t[]){3, 1, 1}, second, sizeof second));
         initializer(t, tensor(t, "bias", F32, 2, (int64_t[]){3, 1}, bias, sizeof bias));
-        Onnx__NodeProto *n = microsoft(t, "MoE", "x scores first - second bias", "y");
-        attribute_int(t, n, "k", 2);
+        Onnx__NodeProto *n = nodes_in(t, &t->graph, "y = ms:MoE x scores first - second bias, k 2");
         attribute_text(t, n, "activation_type", rows == 2 ? "swiglu" : "relu");
         attribute_int(t, n, rows == 2 ? "swiglu_fusion" : "normalize_routing_weights", 1);
         run(t, (void *[]){x, scores}, (void *[]){y}, (size_t[]){(size_t)tokens * sizeof *y});

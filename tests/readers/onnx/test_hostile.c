@@ -92,8 +92,8 @@ TEST(resize_without_places_is_refused)
         input(t, "x", F32, "2 2");
         initializer(t, tensor(t, "roi", F32, 1, (int64_t[]){4}, roi, sizeof roi));
         initializer(t, tensor(t, "scales", F32, 1, (int64_t[]){2}, scales, sizeof scales));
-        Onnx__NodeProto *n = node(t, "Resize", "x roi scales", "y");
-        attribute_text(t, n, "coordinate_transformation_mode", "tf_crop_and_resize");
+        Onnx__NodeProto *n =
+            nodes_in(t, &t->graph, "y = Resize x roi scales, coordinate_transformation_mode tf_crop_and_resize");
         attribute_text(t, n, "mode", i % 2 ? "linear" : "cubic");
         if (isfinite(roi[0]) && isfinite(roi[2])) /* everything lies outside: extrapolated */
             reads(t, NULL);
@@ -190,8 +190,7 @@ TEST(recurrent_states_of_too_few_dimensions_are_refused)
         input(t, "x", F32, "1 1 1");
         initializer(t, tensor(t, "w", F32, 3, (int64_t[]){1, 4, 1}, zeros, 16));
         initializer(t, tensor(t, "state", F32, strlen(states[i]) / 2 + (states[i][0] != 0), (int64_t[]){1, 1}, zeros, 4));
-        Onnx__NodeProto *n = node(t, "LSTM", "x w w - - state", "y");
-        attribute_float(t, n, "clip", 1);
+        nodes_in(t, &t->graph, "y = LSTM x w w - - state, clip 1.0");
         if (i == 1) /* the directions may be left out where there is one */
             read_net(t, NULL);
         else
@@ -285,10 +284,7 @@ TEST(ranks_beyond_twelve_are_refused)
 TEST(an_operand_of_another_rank_is_not_transposed)
 {
     inputs_of(t, I32, "a 1 1 2 3 1 2; b 2 2");
-    Onnx__NodeProto *n = node(t, "Gemm", "a b", "y");
-    attribute_text(t, n, "beta", "one");
-    attribute_int(t, n, "transA", 1);
-    attribute_int(t, n, "transB", 1);
+    nodes_in(t, &t->graph, "y = Gemm a b, beta one, transA 1, transB 1");
     refused(t, NULL, "beta");
 }
 

@@ -50,40 +50,27 @@ static void reference_einsum(const char *equation, const int *sizes, float *cons
 
 TEST(einsum_equals_loops_for_any_equation)
 {
-    /* As given to the model; as loops understand it. */
-    static const char *const equations[][2] = {
-        {"ij,jk->ik", "ij,jk->ik"},
-        {"bij,bjk->bik", "bij,bjk->bik"},
-        {"ij->ji", "ij->ji"},
-        {"ii->i", "ii->i"},
-        {"ii", "ii->"},
-        {"iij->j", "iij->j"},
-        {"iji->ij", "iji->ij"},
-        {"ij->", "ij->"},
-        {"ij,ij->", "ij,ij->"},
-        {"i,j->ij", "i,j->ij"},
-        {"ij,kl->jl", "ij,kl->jl"},
-        {"bhqd, bhkd -> bhqk", "bhqd,bhkd->bhqk"},
-        {"abc,cd,de->abe", "abc,cd,de->abe"},
-        {"ba,cb", "ba,cb->ac"},
-        {"...ij,...jk->...ik", "xyij,xyjk->xyik"},
-        {"a...,...b->ab...", "axy,xyb->abxy"},
-        {"ab,ac,ad->bcd", "ab,ac,ad->bcd"},
-        {"abcd,abed->abce", "abcd,abed->abce"},
-    };
+    /* As given to the model, and as loops understand it if that is another text. */
+    char equations[] = "ij,jk->ik;bij,bjk->bik;ij->ji;ii->i;ii=ii->;iij->j;iji->ij;ij->;ij,ij->;i,j->ij;ij,kl->jl;"
+                       "bhqd, bhkd -> bhqk=bhqd,bhkd->bhqk;abc,cd,de->abe;ba,cb=ba,cb->ac;...ij,...jk->...ik=xyij,xyjk->xyik;"
+                       "a...,...b->ab...=axy,xyb->abxy;ab,ac,ad->bcd;abcd,abed->abce";
+    char *rest = NULL;
 
-    for (size_t e = 0; e < sizeof equations / sizeof *equations; e++) {
+    for (char *given = strtok_r(equations, ";", &rest); given; given = strtok_r(NULL, ";", &rest)) {
         static float x[3][MOST], y[MOST], want[MOST];
         float *operands[3] = {x[0], x[1], x[2]};
-        void *inputs[3] = {x[0], x[1], x[2]}, *outputs[1] = {y};
         int sizes[128];
-        size_t count = 0, bytes, operand = 0;
-        char dims[64] = "", names[16] = "";
+        size_t count = 0, operand = 0;
+        char dims[64] = "", names[16] = "", *plain = strchr(given, '=');
 
+        if (plain)
+            *plain++ = '\0';
+        else
+            plain = given;
         start(t, 13);
         for (int c = 'a'; c <= 'z'; c++)
             sizes[c] = 2 + c % 4;
-        for (const char *c = equations[e][1];; c++) {
+        for (const char *c = plain;; c++) {
             if (*c == ',' || *c == '-') {
                 char name[8];
                 snprintf(name, sizeof name, "x%zu", operand++);
@@ -97,13 +84,12 @@ TEST(einsum_equals_loops_for_any_equation)
         }
         for (size_t i = 0; i < 3; i++)
             random_fill(x[i], MOST);
-        attribute_text(t, node(t, "Einsum", names, "y"), "equation", equations[e][0]);
-        reference_einsum(equations[e][1], sizes, operands, want, &count);
-        bytes = count * sizeof *y;
-        run(t, inputs, outputs, &bytes);
+        attribute_text(t, node(t, "Einsum", names, "y"), "equation", given);
+        reference_einsum(plain, sizes, operands, want, &count);
+        run(t, (void *[]){x[0], x[1], x[2]}, (void *[]){y}, (size_t[]){count * sizeof *y});
         for (size_t i = 0; i < count; i++)
             if (!(fabsf(y[i] - want[i]) < 1e-4f))
-                fail_msg("%s: element %zu is %g instead of %g", equations[e][0], i, (double)y[i], (double)want[i]);
+                fail_msg("%s: element %zu is %g instead of %g", given, i, (double)y[i], (double)want[i]);
     }
 }
 
@@ -129,8 +115,6 @@ static void check_integer_matmul(const struct integer_matmul *c)
     static int32_t y[M * N];
     const uint8_t za = (uint8_t)c->zero_a;
     const int8_t zb = (int8_t)c->zero_b;
-    void *inputs[2] = {a, b}, *outputs[1] = {y};
-    size_t bytes = c->rows * c->columns * sizeof *y;
 
     assert_true(c->rows <= M && c->columns <= N && terms <= MOST);
     start(t, 13);
@@ -147,7 +131,7 @@ static void check_integer_matmul(const struct integer_matmul *c)
     initializer(t, tensor(t, "za", c->is_signed ? I8 : U8, 0, NULL, &za, 1));
     initializer(t, tensor(t, "zb", I8, 0, NULL, &zb, 1));
     node(t, "MatMulInteger", "a b za zb", "y");
-    run(t, inputs, outputs, &bytes);
+    run(t, (void *[]){a, b}, (void *[]){y}, (size_t[]){c->rows * c->columns * sizeof *y});
     for (size_t m = 0; m < c->rows; m++)
         for (size_t n = 0; n < c->columns; n++) {
             int32_t want = 0;
@@ -178,8 +162,6 @@ TEST(integer_convolutions_are_exact_beyond_float32)
     enum { C = 200, K = 9 };
     static uint8_t x[C * 16], w[C * K];
     int32_t y[4];
-    void *inputs[2] = {x, w}, *outputs[1] = {y};
-    size_t bytes = sizeof y;
 
     start(t, 13);
     for (size_t i = 0; i < C * 16; i++)
@@ -188,7 +170,7 @@ TEST(integer_convolutions_are_exact_beyond_float32)
         w[i] = (uint8_t)(255 - random_below(3));
     inputs_of(t, U8, "x 1 200 4 4; w 1 200 3 3");
     node(t, "ConvInteger", "x w", "y");
-    run(t, inputs, outputs, &bytes);
+    run(t, (void *[]){x, w}, (void *[]){y}, (size_t[]){sizeof y});
     for (size_t i = 0; i < 4; i++) {
         int32_t want = 0;
         for (size_t c = 0; c < C; c++)
@@ -211,8 +193,6 @@ static void check_dynamically_quantized_matmul(bool with_sums)
     int32_t sums[M * N];
     float scale, weight_scale = 0.25f, bias[N];
     uint8_t zero;
-    void *inputs[1] = {x}, *outputs[5] = {y, q, &scale, &zero, sums};
-    size_t bytes[5] = {sizeof y, sizeof q, sizeof scale, sizeof zero, sizeof sums};
 
     start(t, 13);
     for (size_t i = 0; i < M * K; i++)
@@ -226,13 +206,14 @@ static void check_dynamically_quantized_matmul(bool with_sums)
     initializer(t, tensor(t, "w", I8, 2, (int64_t[]){K, N}, w, sizeof w));
     initializer(t, tensor(t, "ws", F32, 0, NULL, &weight_scale, sizeof weight_scale));
     initializer(t, tensor(t, "b", F32, 1, (int64_t[]){N}, bias, sizeof bias));
-    nodes_in(t, &t->graph, "q s z = DynamicQuantizeLinear x; i = MatMulInteger q w z");
-    attribute_int(t, node(t, "Cast", "i", "f"), "to", F32);
-    nodes_in(t, &t->graph, "m = Mul s ws; p = Mul f m; y = Add p b");
+    nodes_in(t, &t->graph,
+             "q s z = DynamicQuantizeLinear x; i = MatMulInteger q w z; f = Cast i, to 1; "
+             "m = Mul s ws; p = Mul f m; y = Add p b");
     output(t, "y q s z");
     if (with_sums)
         output(t, "i");
-    run(t, inputs, outputs, bytes);
+    run(t, (void *[]){x}, (void *[]){y, q, &scale, &zero, sums},
+        (size_t[]){sizeof y, sizeof q, sizeof scale, sizeof zero, sizeof sums});
     assert_true(zero > 0);
     for (size_t m = 0; m < M; m++)
         for (size_t n = 0; n < N; n++) {
@@ -279,8 +260,6 @@ TEST(recurrent_steps_equal_the_operator)
             random_fill(b, sizeof b / sizeof *b);
             random_fill(h, sizeof h / sizeof *h);
             for (size_t variant = 0; variant < 2; variant++) {
-                void *inputs[1] = {x}, *outputs[2] = {y[variant], last[variant]};
-                size_t bytes[2] = {(size_t)(STEPS * n * BATCH * H) * sizeof(float), (size_t)(n * BATCH * H) * sizeof(float)};
 
                 start(t, 14);
                 input(t, "x", F32, "4 2 3");
@@ -296,7 +275,8 @@ TEST(recurrent_steps_equal_the_operator)
                 if (variant)
                     attribute_float(t, node_, "clip", 1000);
                 output(t, "y last");
-                run(t, inputs, outputs, bytes);
+                run(t, (void *[]){x}, (void *[]){y[variant], last[variant]},
+                    (size_t[]){(size_t)(STEPS * n * BATCH * H) * sizeof(float), (size_t)(n * BATCH * H) * sizeof(float)});
             }
             for (int64_t i = 0; i < STEPS * n * BATCH * H; i++)
                 assert_close(y[0][i], y[1][i], 1e-5);
@@ -314,20 +294,15 @@ TEST(max_pool_tells_indices)
     for (int64_t column_major = 0; column_major < 2; column_major++) {
         float x[C * H * W], y[C * 3 * 3];
         int64_t indices[C * 3 * 3];
-        void *inputs[1] = {x}, *outputs[2] = {y, indices};
-        size_t bytes[2] = {sizeof y, sizeof indices};
 
         start(t, 12);
         for (size_t i = 0; i < C * H * W; i++)
             x[i] = -1.0f - (float)random_below(4); /* below 0, with ties */
         input(t, "x", F32, "1 2 5 6");
-        Onnx__NodeProto *n = node(t, "MaxPool", "x", "y i");
-        attribute_ints(t, n, "kernel_shape", 2, (int64_t[]){3, 3});
-        attribute_ints(t, n, "strides", 2, (int64_t[]){2, 2});
-        attribute_ints(t, n, "pads", 4, (int64_t[]){1, 1, 1, 0});
+        Onnx__NodeProto *n = nodes_in(t, &t->graph, "y i = MaxPool x, kernel_shape [3 3], strides [2 2], pads [1 1 1 0]");
         attribute_int(t, n, "storage_order", column_major);
         output(t, "y i");
-        run(t, inputs, outputs, bytes);
+        run(t, (void *[]){x}, (void *[]){y, indices}, (size_t[]){sizeof y, sizeof indices});
         for (int c = 0; c < C; c++)
             for (int o = 0; o < 9; o++) {
                 float best = -INFINITY;
@@ -381,8 +356,6 @@ TEST(grid_sample_equals_loops)
 
     for (int form = 0; form < 18; form++) {
         float x[H * W], grid[O * 2], y[O];
-        void *inputs[2] = {x, grid}, *outputs[1] = {y};
-        size_t bytes = sizeof y;
         bool nearest = form % 3 == 1, cubic = form % 3 == 2, align = form / 3 % 2;
         int padding = form / 6;
 
@@ -395,7 +368,7 @@ TEST(grid_sample_equals_loops)
         attribute_text(t, n, "mode", modes[form % 3]);
         attribute_text(t, n, "padding_mode", paddings[padding]);
         attribute_int(t, n, "align_corners", align);
-        run(t, inputs, outputs, &bytes);
+        run(t, (void *[]){x, grid}, (void *[]){y}, (size_t[]){sizeof y});
         for (int i = 0; i < O; i++) {
             double at[2], want = 0;
             for (int k = 0; k < 2; k++) {
@@ -447,8 +420,6 @@ TEST(quantised_operators_compute_on_what_is_meant)
     enum { M = 3, K = 4, N = 2 };
     uint8_t a[M * K], b[M * K], w[K * N], sum[M * K], y[M * N];
     int32_t bias[N];
-    void *inputs[2] = {a, b}, *outputs[2] = {sum, y};
-    size_t bytes[2] = {sizeof sum, sizeof y};
 
     start(t, 13);
     for (size_t i = 0; i < M * K; i++) {
@@ -471,10 +442,9 @@ TEST(quantised_operators_compute_on_what_is_meant)
     byte(t, "zs", 30);
     byte(t, "zw", 120);
     byte(t, "zy", 128);
-    microsoft(t, "QLinearAdd", "a sa za b sb - ss zs", "s");
-    attribute_float(t, microsoft(t, "QGemm", "s ss zs w sw zw c sy zy", "y"), "alpha", 1);
+    nodes_in(t, &t->graph, "s = ms:QLinearAdd a sa za b sb - ss zs; y = ms:QGemm s ss zs w sw zw c sy zy, alpha 1.0");
     output(t, "s y");
-    run(t, inputs, outputs, bytes);
+    run(t, (void *[]){a, b}, (void *[]){sum, y}, (size_t[]){sizeof sum, sizeof y});
     for (size_t i = 0; i < M * K; i++)
         assert_int_equal(sum[i], saturate(rint((a[i] - 100) * 0.5 + b[i] * 0.25) + 30));
     for (size_t i = 0; i < M; i++)
@@ -491,8 +461,6 @@ TEST(skip_normalisations_and_fused_matmuls_are_right)
     enum { ROWS = 3, SIZE = 8 };
     float x[ROWS * SIZE], skip[ROWS * SIZE], gamma[SIZE], beta[SIZE], y[ROWS * SIZE], z[ROWS * SIZE], sum[ROWS * SIZE],
         p[ROWS * ROWS], again[ROWS * SIZE];
-    void *inputs[2] = {x, skip}, *outputs[5] = {y, sum, z, p, again};
-    size_t bytes[5] = {sizeof y, sizeof sum, sizeof z, sizeof p, sizeof again};
 
     start(t, 13);
     random_fill(x, ROWS * SIZE);
@@ -506,11 +474,10 @@ TEST(skip_normalisations_and_fused_matmuls_are_right)
     attribute_float(t, microsoft(t, "SkipSimplifiedLayerNormalization", "x skip gamma", "z"), "epsilon", 0.5f);
     /* ONNX has it from version 17 on, ONNX Runtime writes it into older files. */
     attribute_float(t, node(t, "LayerNormalization", "sum gamma beta", "again"), "epsilon", 0.5f);
-    Onnx__NodeProto *n = microsoft(t, "FusedMatMul", "x skip", "p");
-    attribute_int(t, n, "transB", 1);
-    attribute_float(t, n, "alpha", 3);
+    nodes_in(t, &t->graph, "p = ms:FusedMatMul x skip, transB 1, alpha 3.0");
     output(t, "y sum z p again");
-    run(t, inputs, outputs, bytes);
+    run(t, (void *[]){x, skip}, (void *[]){y, sum, z, p, again},
+        (size_t[]){sizeof y, sizeof sum, sizeof z, sizeof p, sizeof again});
     for (size_t r = 0; r < ROWS; r++) {
         double mean = 0, variance = 0, square = 0;
         for (size_t i = 0; i < SIZE; i++) {
@@ -619,8 +586,7 @@ TEST(random_numbers_are_drawn_when_the_model_is_read)
             if (!i)
                 INTS(t, n, "shape", COUNT);
         }
-        Onnx__NodeProto *n = node(t, "RandomUniformLike", "p", "c");
-        attribute_float(t, n, "low", -1);
+        Onnx__NodeProto *n = nodes_in(t, &t->graph, "c = RandomUniformLike p, low -1.0");
         attribute_float(t, n, "seed", turn ? 4 : 3);
         nodes_in(t, &t->graph, "d = Bernoulli p");
         output(t, "a b c d");

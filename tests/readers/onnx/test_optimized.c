@@ -257,8 +257,7 @@ TEST(fused_matmuls_activate)
     }
     start(t, 17); /* vectors, as MatMul has them */
     inputs_of(t, F32, "x 7; y 7 3");
-    node(t, "MatMul", "x y", "want");
-    microsoft(t, "FusedMatMul", "x y", "got");
+    nodes_in(t, &t->graph, "want = MatMul x y; got = ms:FusedMatMul x y");
     same(t, 1e-6);
 }
 
@@ -458,9 +457,9 @@ TEST(quantized_attention_and_embeddings_equal_their_parts)
     constant(t, "z", I8, "24", 1, 0);
     constant(t, "past", F32, "2 2 2 3 4", 1, 0);
     initializer(t, tensor(t, "ends", I32, 1, (int64_t[]){2}, (int32_t[]){5, 7}, 8));
-    attribute_int(t, node(t, "DequantizeLinear", "w s z", "wide"), "axis", 1);
-    attribute_int(t, microsoft(t, "Attention", "f wide b ends past", "want a"), "num_heads", 2);
-    attribute_int(t, microsoft(t, "QAttention", "q w b sq s ends zq z past", "got p"), "num_heads", 2);
+    nodes_in(t, &t->graph,
+             "wide = DequantizeLinear w s z, axis 1; want a = ms:Attention f wide b ends past, num_heads 2; "
+             "got p = ms:QAttention q w b sq s ends zq z past, num_heads 2");
     same(t, 1e-5);
 
     start(t, 17);

@@ -78,8 +78,7 @@ static void check_top_k(const struct top_k_case *c)
     snprintf(dims, sizeof dims, "%u %u %u", c->outer, c->count, c->inner);
     input(t, "x", F32, dims);
     integers(t, "k", 1, &c->k);
-    Onnx__NodeProto *n = node(t, "TopK", "x k", "y i");
-    attribute_int(t, n, "axis", 1);
+    Onnx__NodeProto *n = nodes_in(t, &t->graph, "y i = TopK x k, axis 1");
     attribute_int(t, n, "largest", c->largest);
     output(t, "y i");
     fill_rows(c, x, rows);
