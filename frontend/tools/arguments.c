@@ -10,17 +10,37 @@
 #include "frontend/tools/options.h"
 #include "ir/support/array.h"
 
-/** Splits text at the first "=".  Returns false if memory runs out. */
+/** Copies a name up to a separator, which is a part of the name after a backslash.  *end is the separator, or the end of the
+ * text.  Returns NULL if memory runs out. */
+static char *argument_name(const char *text, char separator, const char **end)
+{
+    char *name = malloc(strlen(text) + 1), *at = name;
+
+    for (; name && *text && *text != separator; text++) {
+        text += text[0] == '\\' && text[1] == separator;
+        *at++ = *text;
+    }
+    if (name)
+        *at = '\0';
+    *end = text;
+    return name;
+}
+
+/** Splits text at the first "=" that has no backslash before it.  Returns false if memory runs out. */
 static bool argument_split(const char *text, struct argument_pair *pair)
 {
-    const char *equals = strchr(text, '=');
+    const char *equals;
 
-    *pair = (struct argument_pair){NULL, text};
-    if (!equals || equals == text)
+    *pair = (struct argument_pair){argument_name(text, '=', &equals), text};
+    if (!pair->name)
+        return false;
+    if (*equals && equals > text) {
+        pair->value = equals + 1;
         return true;
-    pair->name = strndup(text, (size_t)(equals - text));
-    pair->value = equals + 1;
-    return pair->name != NULL;
+    }
+    free(pair->name);
+    pair->name = NULL;
+    return true;
 }
 
 bool argument_number(const char *text, uint64_t low, uint64_t high, uint64_t *number)
@@ -189,15 +209,12 @@ bool option_outputs(struct option_call *c)
     struct model_options *m = c->member;
 
     snprintf(c->wants, sizeof c->wants, "NAME,NAME,...");
-    for (const char *at = c->value;; at++) {
-        const size_t length = strcspn(at, ",");
-
-        if (!array_extend(&m->outputs, m->output_count, sizeof *m->outputs) || !length ||
-            !(((const char **)m->outputs)[m->output_count] = strndup(at, length)))
+    for (const char *at = c->value, *end;; at = end + 1) {
+        if (!array_extend(&m->outputs, m->output_count, sizeof *m->outputs) || !*at || *at == ',' ||
+            !(((const char **)m->outputs)[m->output_count] = argument_name(at, ',', &end)))
             return false;
         m->output_count++;
-        at += length;
-        if (!*at)
+        if (!*end)
             return true;
     }
 }

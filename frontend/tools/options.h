@@ -128,7 +128,8 @@ static inline bool option_switches(struct option_call *c)
      "makes an input a constant, because the graph depends on its value, such as a shape: numbers (sr=16000, size=1,3,8) or " \
      "an .npy file", \
      option_constant, .member = (offset)}, \
-    {"outputs", 0, "NAME,NAME,...", "the outputs that are wanted: what only the others need is not computed", \
+    {"outputs", 0, "NAME,NAME,...", \
+     "the outputs that are wanted: what only the others need is not computed; a comma of a name is written \\,", \
      option_outputs, .member = (offset)}, \
     {weights_name, 0, "FILE", "the weights of a .webnn text or JSON, if they are not next to it", \
      option_name, .member = (offset) + offsetof(struct model_options, weights), .wants = "a file"}, \

@@ -11,7 +11,7 @@
 #include "frontend/readers/batch/batch.h"
 #include "frontend/readers/files/npy.h"
 #include "frontend/readers/files/picture.h"
-#include "frontend/readers/model.h"
+#include "frontend/readers/source.h"
 #include "frontend/tools/arguments.h"
 
 /** Holds the arguments of --each: files, folders and lists of them, of which each is computed. */
@@ -109,7 +109,11 @@ void sources_free(struct sources *s);
 bool picture_size(const struct run_options *o, const struct source *s, uint32_t *width, uint32_t *height);
 /** Finds channels, height and width of a picture's tensor.  Returns false if the shape is none. */
 bool picture_dims(bool nhwc, size_t rank, const uint32_t *shape, uint32_t *channels, uint32_t *height, uint32_t *width);
-/** Loads a compiled graph, and makes a model with its ports but without a builder. */
+/** Makes a model with a graph's ports but without a builder, and names a source that has no name. */
+bool graph_model(WNNGraph graph, struct sources *s, struct model *model);
+/** Checks that every source is for an input of a file, or, if that is NULL, of a graph, and names one that has no name. */
+bool sources_check(const struct run_options *o, struct sources *s, const struct model_source *source, WNNGraph graph);
+/** Loads a compiled graph, at the sizes that options and sources give, and makes its model. */
 bool load_compiled(const struct run_options *o, struct sources *s, WNNContext context, struct model *model, WNNGraph *graph);
 /** Reads the model with the shapes that the sources and options give. */
 bool sources_read_model(const struct run_options *o, struct sources *s, WNNContext context, struct model *model);

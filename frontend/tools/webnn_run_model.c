@@ -4,7 +4,6 @@
  */
 #include <stdlib.h>
 
-#include "frontend/readers/source.h"
 #include "frontend/readers/files/npz.h"
 #include "frontend/tools/webnn_run.h"
 
@@ -187,22 +186,100 @@ static bool add_ports(WNNGraph graph, bool input, struct model_port **ports, siz
     return *ports || complain("out of memory");
 }
 
+bool graph_model(WNNGraph graph, struct sources *s, struct model *model)
+{
+    model_free(model);
+    model->name = strdup("");
+    return (model->name || complain("out of memory")) && add_ports(graph, true, &model->inputs, &model->input_count) &&
+           add_ports(graph, false, &model->outputs, &model->output_count) && name_source(s, model);
+}
+
+bool sources_check(const struct run_options *o, struct sources *s, const struct model_source *source, WNNGraph graph)
+{
+    struct model_description d = {0};
+    struct model model = {0};
+    struct error e = {0};
+    bool ok = source ? model_source_describe(source, &d, &e) || complain("%s", e.message) : graph_model(graph, s, &model);
+
+    if (ok && source && !(model.inputs = calloc(d.input_count + 1, sizeof *model.inputs)))
+        ok = complain("out of memory");
+    for (size_t i = 0; ok && i < d.input_count; i++) {
+        const char *name = d.inputs[i].name.data;
+
+        if (!d.defaults || !d.defaults[i] || has_shape(o, name))
+            ok = (model.inputs[model.input_count++].name = strdup(name)) || complain("out of memory");
+    }
+    ok = ok && name_source(s, &model) && sources_all_used(s, &model);
+    model_free(&model);
+    model_description_free(&d);
+    return ok;
+}
+
+/** Appends the sizes of an input's dimensions that have names, which expressions of names are not: they have no largest size.
+ * Returns whether the shape is one of the input's. */
+static bool add_sizes(const struct model *model, const struct model_shape *shape, WNNNamedSize *sizes, size_t *count)
+{
+    const WNNOperandDescriptor *d = NULL;
+
+    for (size_t i = 0; i < model->input_count; i++)
+        if (!strcmp(model->inputs[i].name, shape->name))
+            d = &model->inputs[i].descriptor;
+    bool fits = d && d->rank == shape->rank;
+    for (size_t i = 0, rank = fits ? d->rank : 0; i < rank; i++) {
+        fits = fits && (!d->shape[i] || d->shape[i] == shape->dims[i]);
+        if (!d->shape[i] && d->dimensions[i].maxSize)
+            sizes[(*count)++] = (WNNNamedSize){d->dimensions[i].name, shape->dims[i]};
+    }
+    return fits;
+}
+
+/** Takes the variant of a graph with named dimensions for the sizes that options and sources give. */
+static WNNGraph graph_at(const struct run_options *o, const struct sources *s, const struct model *model, WNNGraph graph)
+{
+    const struct model_options *m = &o->model_options;
+    struct model_shape *shapes = calloc(m->shape_count + s->count + 1, sizeof *shapes);
+    const size_t shape_count = shapes ? collect_shapes(o, s, true, shapes) : 0;
+    WNNNamedSize *sizes = calloc(m->dim_count + (shape_count + s->count) * NPY_RANK_MAX + 1, sizeof *sizes);
+    bool ok = (shapes && sizes) || complain("out of memory");
+    WNNGraph variant = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; ok && i < m->dim_count; i++)
+        sizes[count++] = (WNNNamedSize){WNN_STR(m->dims[i].name), m->dims[i].size};
+    for (size_t i = 0; ok && i < shape_count; i++) /* arrays and pictures that do not fit are refused later */
+        ok = add_sizes(model, &shapes[i], sizes, &count) || i >= m->shape_count ||
+             complain("--shape %s: the graph has no input of that name with such a shape", NAME_SHOWN(shapes[i].name));
+    for (size_t i = 0; ok && i < s->count * model->input_count; i++) { /* a picture is a batch of one, whatever its size */
+        const struct source *source = &s->items[i / model->input_count];
+        const struct model_port *port = &model->inputs[i % model->input_count];
+
+        if (source->kind == SOURCE_PICTURE && !strcmp(port->name, source->name) && port->descriptor.rank &&
+            !port->descriptor.shape[0])
+            sizes[count++] = (WNNNamedSize){port->descriptor.dimensions[0].name, 1};
+    }
+    if (ok && wnnGraphGetVariant(graph, count, sizes, &variant))
+        complain("%s (sizes are those of --dim, --shape and --input)", wnnGetLastErrorMessage().data);
+    free(shapes);
+    free(sizes);
+    wnnGraphRelease(graph);
+    return variant;
+}
+
 bool load_compiled(const struct run_options *o, struct sources *s, WNNContext context, struct model *model, WNNGraph *graph)
 {
     const struct model_options *m = &o->model_options;
-    WNNNamedOperandDescriptor input;
+    bool named = false;
 
-    if (m->dim_count || m->shape_count || m->constant_count || m->output_count || m->weights ||
-        o->precision != WNNPrecision_Float32 || o->quantize || o->deterministic || m->budget.operations || m->budget.bytes)
-        return complain("%s is compiled: --dim, --shape, --constant, --outputs, --weights, --precision, --quantize-weights, "
-                        "--deterministic and --budget come too late, give them to the run that saves it",
-                        PATH_SHOWN(o->model));
     if (wnnContextLoadGraph(context, o->model, graph))
         return complain_last("");
-    for (size_t i = 0; !wnnGraphGetInput(*graph, i, &input); i++)
-        if (input.descriptor.dimensions)
-            return complain("%s has dimensions with names: give their sizes by --sizes NAME=N", PATH_SHOWN(o->model));
-    model->name = strdup("");
-    return (model->name || complain("out of memory")) && add_ports(*graph, true, &model->inputs, &model->input_count) &&
-           add_ports(*graph, false, &model->outputs, &model->output_count) && name_source(s, model);
+    if (!graph_model(*graph, s, model))
+        return false;
+    for (size_t i = 0; i < model->input_count; i++)
+        named = named || model->inputs[i].descriptor.dimensions;
+    if ((!named && (m->dim_count || m->shape_count)) || m->constant_count || m->output_count || m->weights ||
+        o->precision != WNNPrecision_Float32 || o->quantize || o->deterministic || m->budget.operations || m->budget.bytes)
+        return complain("%s is compiled: %s--constant, --outputs, --weights, --precision, --quantize-weights, "
+                        "--deterministic and --budget come too late, give them to the run that saves it",
+                        PATH_SHOWN(o->model), named ? "" : "--dim, --shape, ");
+    return !named || ((*graph = graph_at(o, s, model, *graph)) && graph_model(*graph, s, model));
 }

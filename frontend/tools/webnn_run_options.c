@@ -79,7 +79,8 @@ static const struct option_row rows[] = {
     {.help = "Inputs (those that are not given are zeros; the shapes of arrays bind the model's symbolic dimensions)"},
     {"input", 0, "[NAME=]FILE",
      "an .npy file, an .npz file (its array NAME, or its only one; without NAME= every array by its name), a PNG or JPEG "
-     "picture, or raw little-endian elements, told by the file's first bytes; NAME may be left out if the model has one input",
+     "picture, or raw little-endian elements, told by the file's first bytes; NAME may be left out if the model has one input, "
+     "and a = of it is written \\=",
      option_pair, AT(inputs)},
     {"random", 0, "SEED",
      "inputs that are not given are noise: floats from -1 to 1, integers 0 or 1; the same seed gives the same noise everywhere",
@@ -138,7 +139,7 @@ static const struct option_row rows[] = {
     {.help = "Running"},
     {"save", 0, "FILE",
      "write the compiled graph, which later runs on this machine or one like it take as their MODEL without compiling; with "
-     "--sizes, one graph for all sizes",
+     "--sizes, one graph for all sizes, which later runs take with --dim, --shape, --input or --sizes",
      option_name, AT(save), .wants = "a file"},
     {"repeat", 0, "N", "compute N times and print the median and the smallest time", option_number, AT(repeat), .low = 1,
      .high = 1000000},

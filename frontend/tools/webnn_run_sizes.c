@@ -6,7 +6,6 @@
  */
 #include <stdlib.h>
 
-#include "frontend/readers/source.h"
 #include "frontend/tools/webnn_run.h"
 
 enum { NAMES_MAX = 16, COLUMNS_MAX = 1000 };
@@ -206,6 +205,7 @@ bool sizes_run(const struct run_options *o, struct sources *sources, WNNContext 
         s.source = model_source_open(o->model, &e);
         ok = s.source || complain("%s", e.message);
     }
+    ok = ok && sources_check(o, sources, s.source, s.graph);
     for (size_t column = 0; ok && column < columns; column++) {
         for (size_t i = 0; i < o->sizes.count; i++)
             s.sizes[i].size = s.lists[i][column];

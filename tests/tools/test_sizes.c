@@ -58,8 +58,36 @@ TEST(a_decoder_is_read_without_sizes)
     runs(0, "sequence=3: planned in ", "%s %s --dim past=8 --dim total=8 --sizes sequence=3,1 --save d.wnn", WEBNN_RUN,
          DECODER);
     runs(0, "sequence=5: planned in ", "%s d.wnn --sizes sequence=1,5", WEBNN_RUN);
-    runs(1, "has dimensions with names: give their sizes by --sizes", "%s d.wnn", WEBNN_RUN);
+    runs(1, "the size of dimension \"sequence\" is not known", "%s d.wnn", WEBNN_RUN);
     runs(1, "dimension \"sequence\" is 0 in the sizes", "%s d.wnn --sizes sequence=0", WEBNN_RUN);
+}
+
+/** Inputs have their names with --sizes, too; a comma and an equals sign can be a part of names. */
+TEST(names_of_inputs_and_outputs_are_found)
+{
+    write_text("sum.webnn", "webnn_graph \"sum\" v2 { inputs { \"x=\": f32[dyn(\"n\", 64)]; } "
+                            "nodes { \"y,1\" = add(\"x=\", \"x=\"); z = neg(\"x=\"); } outputs { \"y,1\"; z; } }");
+    runs(0, "", "%s sum.webnn --dim n=3 --random 1 --outputs 'y\\,1' --output 'y,1=x.npy'", WEBNN_RUN);
+    assert_not_printed("'z'");
+    runs(1, "the model has no output 'y'", "%s sum.webnn --dim n=3 --outputs y,1", WEBNN_RUN);
+    runs(0, "output 'z'", "%s sum.webnn --outputs 'z,y\\,1' --input 'x\\==x.npy'", WEBNN_RUN);
+    runs(1, "the model has no input 'w'; there are 'x='", "%s sum.webnn --sizes n=3 --input w=x.npy", WEBNN_RUN);
+    runs(0, "n=3: planned", "%s sum.webnn --sizes n=3 --input x.npy", WEBNN_RUN);
+}
+
+/** A compiled graph with names takes its sizes from all that a model takes them from. */
+TEST(compiled_graphs_take_sizes)
+{
+    runs(0, "", "%s " SHAPES " --sizes batch=1,2 --save any.wnn", WEBNN_RUN);
+    runs(0, "output 'probabilities' float32 [1, 8]", "%s any.wnn --input " SHAPES "/moon.npy", WEBNN_RUN);
+    runs(0, "(96 x 96 pixels)", "%s any.wnn --input image=" SHAPES "/star.png --resize auto", WEBNN_RUN);
+    runs(0, "float32 [2, 8]", "%s any.wnn --dim batch=2", WEBNN_RUN);
+    runs(0, "float32 [3, 8]", "%s any.wnn --shape image=3x1x24x24", WEBNN_RUN);
+    runs(0, "batch=1: planned", "%s any.wnn --sizes batch=1 --input " SHAPES "/moon.npy", WEBNN_RUN);
+    runs(1, "is 2 in the sizes, but 1", "%s any.wnn --dim batch=2 --input " SHAPES "/moon.npy", WEBNN_RUN);
+    runs(1, "--shape image: the graph has no input of", "%s any.wnn --shape image=1x2x24x24", WEBNN_RUN);
+    runs(1, "batch\" is not known", "%s any.wnn --random 1", WEBNN_RUN);
+    runs(1, "any.wnn is compiled: --constant", "%s any.wnn --dim batch=1 --outputs probabilities", WEBNN_RUN);
 }
 
 TEST_GROUP(enter_folder, leave_folder)
