@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Expresses activation functions that are attributes (compose.h). */
 
-#include <float.h>
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -13,7 +13,7 @@ static const struct function_info {
     double defaults[ONNX_PARAMETERS];
 } functions[] = {
     {"Affine", {"alpha", "beta"}, {1, 0}},
-    {"Clip", {"min", "max"}, {-(double)FLT_MAX, (double)FLT_MAX}},
+    {"Clip", {"min", "max"}, {-INFINITY, INFINITY}},
     {"Elu", {"alpha"}, {1}},
     {"Gelu", {NULL}, {0}},
     {"HardSigmoid", {"alpha", "beta"}, {0.2, 0.5}},

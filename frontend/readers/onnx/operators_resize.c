@@ -48,6 +48,7 @@ struct taps {
     float *weight;
     bool *outside; /* the region lies outside: the extrapolation value */
     bool any_outside;
+    uint32_t parts; /* weights are counted in them, of integers; 0: weights are floats */
 };
 
 static bool read_name(struct onnx_node *n, const char *attribute, const char *fallback, size_t count, const char *const *names,
@@ -65,6 +66,14 @@ static bool read_name(struct onnx_node *n, const char *attribute, const char *fa
 
 /* ---- where results come from ---- */
 
+/** Divides a place by a scale, which a file has as a float: 3 / 0.6f is 5, as in ONNX Runtime, which divides floats. */
+static double unscale(double place, double scale)
+{
+    const double x = place / scale, rounded = (double)(float)x;
+
+    return 2 * rounded == floor(2 * rounded) ? rounded : x;
+}
+
 static double source_of(const struct resize *r, size_t d, uint32_t o)
 {
     double in = r->in[d], out = r->out[d], scale = r->scale[d], exact = in * scale;
@@ -73,18 +82,18 @@ static double source_of(const struct resize *r, size_t d, uint32_t o)
     case ALIGN_CORNERS:
         return out == 1 ? 0 : o * (in - 1) / (out - 1);
     case ASYMMETRIC:
-        return o / scale;
+        return unscale(o, scale);
     case CROP_AND_RESIZE:
         return out == 1 ? (r->start[d] + r->end[d]) * (in - 1) / 2
                         : r->start[d] * (in - 1) + o * (r->end[d] - r->start[d]) * (in - 1) / (out - 1);
     case HALF_PIXEL_FOR_NN:
-        return (o + 0.5) / scale;
+        return unscale(o + 0.5, scale);
     case PYTORCH_HALF_PIXEL:
-        return out == 1 ? 0 : (o + 0.5) / scale - 0.5;
+        return out == 1 ? 0 : unscale(o + 0.5, scale) - 0.5;
     case HALF_PIXEL_SYMMETRIC:
-        return in / 2 * (1 - out / exact) + (o + 0.5) / scale - 0.5;
+        return in / 2 * (1 - out / exact) + unscale(o + 0.5, scale) - 0.5;
     default:
-        return (o + 0.5) / scale - 0.5;
+        return unscale(o + 0.5, scale) - 0.5;
     }
 }
 
@@ -159,6 +168,43 @@ static bool make_taps(struct onnx_node *n, const struct resize *r, size_t d, str
     return true;
 }
 
+/** Returns the least number of parts of which all weights have whole numbers, as those of ratios of sizes do; 0: it is large.
+ */
+static uint32_t parts_of(const struct taps *t, uint32_t out)
+{
+    const size_t count = (size_t)out * t->taps;
+    size_t i = 0;
+
+    for (uint32_t parts = 1; parts <= 1 << 14; parts++) {
+        for (i = 0; i < count; i++)
+            if (fabs(nearbyint((double)t->weight[i] * parts) - (double)t->weight[i] * parts) > 2e-7 * parts)
+                break;
+        if (i == count)
+            return parts;
+    }
+    return 0;
+}
+
+/** Chooses the type in which integers are interpolated: exactly in integers if there are parts, else in floats. */
+static WNNOperandDataType type_of_sums(const struct resize *r, WNNOperandDataType type, size_t count, const uint32_t *axes,
+                                       struct taps *tables)
+{
+    const bool bytes = wnnOperandDataTypeGetByteSize(type) == 1;
+    uint64_t parts = r->mode == LINEAR && wnnOperandDataTypeGetByteSize(type) <= 4;
+
+    for (size_t i = 0; i < count && parts; i++) {
+        struct taps *t = &tables[axes[i]];
+
+        t->parts = t->taps <= FEW_TAPS ? parts_of(t, r->out[axes[i]]) : 0;
+        parts = parts * t->parts <= 1 << 30 ? parts * t->parts : 0;
+    }
+    for (size_t i = 0; i < count && !parts; i++)
+        tables[axes[i]].parts = 0;
+    return !parts                      ? WNNOperandDataType_Float32
+           : bytes && parts <= 1 << 23 ? WNNOperandDataType_Int32
+                                       : WNNOperandDataType_Int64;
+}
+
 /* ---- computing it ---- */
 
 /* Resizes one axis by a matrix that has every result along the axis as a column. */
@@ -188,6 +234,7 @@ static WNNOperand resize_by_matrix(struct onnx_node *n, WNNOperand x, const stru
 static WNNOperand resize_by_gathers(struct onnx_node *n, WNNOperand x, const struct resize *r, size_t d, const struct taps *t)
 {
     uint32_t out = r->out[d], shape[ONNX_RANK_MAX] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    const WNNOperandDataType type = wnnOperandGetDataType(x);
     WNNOperand sum = NULL;
 
     shape[d] = out;
@@ -200,6 +247,7 @@ static WNNOperand resize_by_gathers(struct onnx_node *n, WNNOperand x, const str
         for (uint32_t o = 0; o < out; o++) {
             index[o] = t->index[(size_t)o * t->taps + i];
             weight[o] = t->weight[(size_t)o * t->taps + i];
+            weight[o] = t->parts ? nearbyintf(weight[o] * (float)t->parts) : weight[o];
             zero = zero && weight[o] == 0;
             one = one && weight[o] == 1;
         }
@@ -207,7 +255,8 @@ static WNNOperand resize_by_gathers(struct onnx_node *n, WNNOperand x, const str
             continue;
         WNNOperand part = onnx_gather_constant(n, x, (uint32_t)d, out, index);
         if (!one)
-            part = onnx_mul(n, part, onnx_constant_operand(n, WNNOperandDataType_Float32, r->rank, shape, weight));
+            part = onnx_mul(n, part,
+                            onnx_cast(n, onnx_constant_operand(n, WNNOperandDataType_Float32, r->rank, shape, weight), type));
         sum = sum ? onnx_add(n, sum, part) : part;
     }
     return sum ? sum : onnx_error_operand(n);
@@ -333,6 +382,7 @@ static bool resize(struct onnx_node *n, WNNOperand x, const struct resize *r)
     bool takes_type = is_float || type == WNNOperandDataType_Uint8 || type == WNNOperandDataType_Int8;
     uint32_t axes[ONNX_RANK_MAX], count = 0;
     WNNOperand y = x;
+    double parts = 1;
 
     if (onnx_any_open(r->rank, r->in) || onnx_any_open(r->rank, r->out))
         return resize_open(n, x, r);
@@ -360,15 +410,21 @@ static bool resize(struct onnx_node *n, WNNOperand x, const struct resize *r)
     }
     if (resampled)
         return onnx_output(n, 0, resample(n, x, r, axes));
-    /* Weighted sums of half precision and integers are formed in single precision.  Back to integers they are cut off, after a
-     * step away from 0 that is larger than what rounding can lack of a whole number: a picture of one level keeps it. */
+    /* Weighted sums of half precision are formed in single precision, those of integers as in type_of_sums.  Back to integers
+     * they are cut off; floats after a step away from 0 that is larger than what rounding can lack of a whole number: a picture
+     * of one level keeps it. */
+    const WNNOperandDataType sums = is_float ? WNNOperandDataType_Float32 : type_of_sums(r, type, count, axes, tables);
     if (r->mode != NEAREST)
-        y = onnx_cast(n, y, WNNOperandDataType_Float32);
+        y = onnx_cast(n, y, sums);
     for (uint32_t i = 0; i < count; i++) {
         size_t d = axes[i];
         y = tables[d].taps > FEW_TAPS ? resize_by_matrix(n, y, r, d, &tables[d]) : resize_by_gathers(n, y, r, d, &tables[d]);
+        if (tables[d].parts > 1)
+            parts *= tables[d].parts;
     }
-    if (r->mode != NEAREST && !is_float)
+    if (parts > 1)
+        y = wnnGraphBuilderDiv(n->builder, y, onnx_scalar(n, sums, parts), n->options);
+    else if (r->mode != NEAREST && !is_float && sums == WNNOperandDataType_Float32)
         y = onnx_add(n, y, onnx_mul(n, wnnGraphBuilderSign(n->builder, y, n->options), onnx_scalar_like(n, y, 1e-3)));
     return onnx_output(n, 0, onnx_cast(n, extrapolate(n, y, r, tables), type));
 }
@@ -388,7 +444,7 @@ static const uint32_t *read_axes(struct onnx_node *n, const struct resize *r, si
 
 static bool set_scale(struct onnx_node *n, struct resize *r, uint32_t d, double scale)
 {
-    double out = floor(r->in[d] * scale);
+    double out = floor((double)(float)(r->in[d] * scale)); /* 0.7f of 10 is 7 */
 
     if (!(scale > 0 && scale <= INT32_MAX))
         return onnx_refuse(n, "a scale of %g for %u elements", scale, r->in[d]);
@@ -498,6 +554,8 @@ bool onnx_import_resize(struct onnx_node *n)
     r.rounding = (enum rounding)rounding;
     r.cubic_a = onnx_float(n, "cubic_coeff_a", -0.75);
     r.extrapolation = onnx_float(n, "extrapolation_value", 0);
+    if (!n->refused && !onnx_type_is_float(n->inputs[0]->type))
+        r.extrapolation = trunc(r.extrapolation);
     r.exclude_outside = onnx_int(n, "exclude_outside", 0) != 0;
     r.antialias = onnx_int(n, "antialias", 0) != 0;
     const uint32_t *axes = read_axes(n, &r, &count);

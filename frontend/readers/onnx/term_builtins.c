@@ -6,6 +6,7 @@
 
 #include "frontend/readers/onnx/control_loop.h"
 #include "frontend/readers/onnx/open.h"
+#include "frontend/readers/onnx/internal.h"
 #include "frontend/readers/onnx/term.h"
 #include "ir/support/text.h"
 
@@ -196,8 +197,9 @@ static void put_item(char *text, size_t size, const char *format, const char *en
         snprintf(text, size, "%lld", (long long)term_integer(a));
 }
 
-/** require(condition, message, item ...): the message has %d, %g or %s for each item. */
-static struct term_item require(struct term *t, items a)
+/** require(condition, message, item ...) refuses the node where the condition does not hold, and note() tells the user; the
+ * message has %d, %g or %s for each item. */
+static struct term_item require(struct term *t, items a, bool notes)
 {
     char text[500] = "";
     size_t length = 0;
@@ -215,7 +217,10 @@ static struct term_item require(struct term *t, items a)
             text[length] = '\0';
         }
     }
-    onnx_refuse(t->n, "%s", text);
+    if (notes)
+        model_note(t->n->reader->model, "%s [%s]: %s", t->n->row->name, onnx_escape(t->n->reader, t->n->label.data), text);
+    else
+        onnx_refuse(t->n, "%s", text);
     return (struct term_item){0};
 }
 

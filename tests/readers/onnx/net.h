@@ -186,6 +186,15 @@ static inline void attribute_of(struct net *t, Onnx__NodeProto *n, char *text)
         attribute_ints(t, n, text, count, list);
 }
 
+/** Adds attributes: "NAME VALUE, ...". */
+static inline void attributes(struct net *t, Onnx__NodeProto *n, const char *list)
+{
+    char *rest = NULL;
+
+    for (char *one = strtok_r(text(t, list), ",", &rest); one; one = strtok_r(NULL, ",", &rest))
+        attribute_of(t, n, one + (*one == ' '));
+}
+
 /** Adds nodes to a graph: "OUTPUTS = TYPE INPUTS, ATTRIBUTE VALUE, ...; ...".  "ms:" before a type is Microsoft's domain, in
  * the model's own graph.  Returns the last node. */
 static inline Onnx__NodeProto *nodes_in(struct net *t, Onnx__GraphProto *g, const char *nodes)
@@ -194,22 +203,18 @@ static inline Onnx__NodeProto *nodes_in(struct net *t, Onnx__GraphProto *g, cons
     char *rest = NULL;
 
     for (char *line = strtok_r(text(t, nodes), ";", &rest); line; line = strtok_r(NULL, ";", &rest)) {
-        char *type = strstr(line, " = "), *attributes = strchr(line, ','), *inputs = strchr(type + 3, ' ');
+        char *type = strstr(line, " = "), *comma = strchr(line, ','), *inputs = strchr(type + 3, ' ');
 
         *type = '\0';
         type += 3;
-        if (attributes)
-            *attributes++ = '\0';
+        if (comma)
+            *comma++ = '\0';
         if (inputs)
             *inputs++ = '\0';
         line += *line == ' ';
         n = strncmp(type, "ms:", 3) ? node_in(t, g, type, inputs ? inputs : "", line) : microsoft(t, type + 3, inputs, line);
-        for (char *one = attributes; one; one = attributes) {
-            attributes = strchr(one, ',');
-            if (attributes)
-                *attributes++ = '\0';
-            attribute_of(t, n, one + 1);
-        }
+        if (comma)
+            attributes(t, n, comma);
     }
     return n;
 }
@@ -368,6 +373,14 @@ static inline Onnx__TensorProto *tensor(struct net *t, const char *name, int typ
     return p;
 }
 
+/** Begins a model of an operator set with inputs of float32 (inputs_of) and nodes (nodes_in). */
+static inline void net(int64_t version, const char *inputs, const char *nodes)
+{
+    start(t, version);
+    inputs_of(t, F32, inputs);
+    nodes_in(t, &t->graph, nodes);
+}
+
 static inline Onnx__TensorProto *initializer(struct net *t, Onnx__TensorProto *p)
 {
     return t->graph.initializer[t->graph.n_initializer++] = p;
@@ -386,6 +399,13 @@ static inline void integer(struct net *t, const char *name, int64_t value)
 static inline void number(struct net *t, const char *name, float value)
 {
     initializer(t, tensor(t, name, F32, 0, NULL, &value, sizeof value));
+}
+
+static inline void byte(struct net *t, const char *name, int type, int value)
+{
+    const uint8_t bits = (uint8_t)value;
+
+    initializer(t, tensor(t, name, type, 0, NULL, &bits, 1));
 }
 
 /* ---- reading and running ---- */

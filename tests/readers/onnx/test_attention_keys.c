@@ -219,10 +219,7 @@ TEST(masks_of_one_key_are_padded)
 
 TEST(a_window_below_minus_one_is_refused)
 {
-    struct net *t = begin(25);
-
-    input(t, "q", F32, "1 1 1 1");
-    attribute_int(t, node(t, "Attention", "q q q", "y"), "left_window_size", -2);
+    net(25, "q 1 1 1 1", "y = Attention q q q, left_window_size -2");
     refused(t, NULL, "left_window_size is -2; it takes a number of keys, or -1 for all");
 }
 
@@ -281,6 +278,35 @@ TEST(keys_before_a_window_do_not_count)
     attend_in_window(LENGTH, 170, 19, 64);
     attend_in_window(LENGTH, 9, 4, 64); /* of sequences that are shorter than the longest of a prompt, only their own */
     attend_in_window(1, 0, 100, 0);
+}
+
+/** Where the whole length is known, by either input, the caches grow to it; else it may come to exceed them at run time. */
+TEST(caches_have_room_for_the_whole_length)
+{
+    static const int32_t last = 2, total = 3;
+    float q[] = {1}, k[] = {3}, cache[] = {1, 2}, y;
+
+    for (int known = 0; known < 3; known++) {
+        net(17, "q 1 1 1; k 1 1 1; p 1 1 2 1", "y = ms:GroupQueryAttention q k k p p last total, num_heads 1, kv_num_heads 1");
+        if (known < 2)
+            input(t, "total", I32, "");
+        else
+            initializer(t, tensor(t, "total", I32, 0, NULL, &total, sizeof total));
+        if (known != 1)
+            input(t, "last", I32, "1");
+        else
+            initializer(t, tensor(t, "last", I32, 1, (int64_t[]){1}, &last, sizeof last));
+        const void *a = known < 2 ? &total : &last, *b = &last;
+        run(t, (void *[]){q, k, cache, (void *)a, (void *)b}, (void *[]){&y}, (size_t[]){sizeof y});
+        const char *note = t->read.notes ? strstr(t->read.notes, "GroupQueryAttention [n_y]: total_sequence_length is known at "
+                                                                 "run time only; past_key has room for 2 positions")
+                                         : NULL;
+        assert_true(known ? !note : note != NULL);
+        if (known)
+            assert_close(y, (1 * exp(1) + 2 * exp(2) + 3 * exp(3)) / (exp(1) + exp(2) + exp(3)), 1e-6);
+        else
+            assert_true(isnan(y));
+    }
 }
 
 /* ---- biases ---- */

@@ -79,9 +79,8 @@ TEST(if_takes_a_branch)
     float y[2];
     Onnx__GraphProto *a, *b;
 
-    input(t, "x", F32, "2");
+    net(17, "x 2", "y = If c");
     initializer(t, tensor(t, "c", BOOL, 0, NULL, &yes, 1));
-    node(t, "If", "c", "y");
     a = attribute_graph(t, t->graph.node[0], "then_branch");
     node_in(t, a, "Neg", "x", "r"); /* x from outside */
     outputs_in(t, a, "r");
@@ -207,9 +206,7 @@ TEST(sequences_of_known_length_leave_no_trace)
     refused(t, NULL, "\"n_y\" (ConcatFromSequence): its sequence has no elements");
     t->graph.output[0]->name = text(t, "rows");
     refused(t, NULL, "\"rows\" (output of the model): an input is a sequence of tensors");
-    start(t, 15);
-    input(t, "x", F32, "1");
-    node(t, "SequenceConstruct", "x - x", "y");
+    net(15, "x 1", "y = SequenceConstruct x - x");
     refused(t, NULL, "input 1 is left out; a sequence has all of its tensors");
 }
 
@@ -219,9 +216,8 @@ TEST(loops_that_append_are_unrolled)
     static const float x[2] = {1, 2};
     float y[40];
 
-    input(t, "x", F32, "2");
+    net(17, "x 2", "empty = SequenceEmpty; list = Loop trips - empty");
     integer(t, "trips", 20);
-    nodes_in(t, &t->graph, "empty = SequenceEmpty; list = Loop trips - empty");
     Onnx__GraphProto *body = loop_body(t, t->graph.node[1], "list_in", "");
     attribute_int(t, node_in(t, body, "Cast", "i", "number"), "to", F32);
     nodes_in(t, body, "row = Mul x number; list_out = SequenceInsert list_in row");
@@ -244,10 +240,9 @@ TEST(loops_are_unrolled)
     static const float x[2] = {1, 2};
     float y[8];
 
-    input(t, "x", F32, "2");
+    net(17, "x 2", "s y = Loop trips - x");
     integer(t, "trips", 4);
     integer(t, "last", 3);
-    node(t, "Loop", "trips - x", "s y");
     Onnx__GraphProto *body = loop_body(t, t->graph.node[0], "s_in", "2");
     nodes_in(t, body, "go_on = Less i last; s_out = Add s_in x");
     outputs_in(t, body, "go_on s_out s_out");
@@ -279,11 +274,10 @@ TEST(loops_with_computed_conditions_are_read)
     static const float four = 4;
     float x[2] = {1, 0.5f}, y[2];
 
-    input(t, "x", F32, "2");
+    net(17, "x 2", "y = Loop trips yes x");
     integer(t, "trips", 5);
     initializer(t, tensor(t, "yes", BOOL, 0, NULL, &yes, 1));
     initializer(t, tensor(t, "limit", F32, 0, NULL, &four, sizeof four));
-    node(t, "Loop", "trips yes x", "y");
     Onnx__GraphProto *body = body_with_limit(t);
     output(t, "y");
     computes(x, y);
@@ -326,9 +320,8 @@ TEST(scans_are_unrolled)
     float y[6];
     static const float zero[2];
 
-    input(t, "x", F32, "3 2");
+    net(17, "x 3 2", "s y = Scan s0 x");
     initializer(t, tensor(t, "s0", F32, 1, (int64_t[]){2}, zero, sizeof zero));
-    node(t, "Scan", "s0 x", "s y");
     attribute_int(t, t->graph.node[0], "num_scan_inputs", 1);
     Onnx__GraphProto *body = attribute_graph(t, t->graph.node[0], "body");
     body->input[body->n_input++] = port(t, "s_in", F32, "2");
@@ -409,10 +402,9 @@ TEST(many_turns_are_a_loop)
     static float y[2 * MANY];
     float want[2] = {1, 2};
 
-    input(t, "x", F32, "2");
+    net(17, "x 2", "s y = Loop trips - x");
     integer(t, "trips", MANY);
     initializer(t, tensor(t, "half", F32, 0, NULL, &half, sizeof half));
-    node(t, "Loop", "trips - x", "s y");
     Onnx__GraphProto *body = loop_body(t, t->graph.node[0], "s_in", "2");
     attribute_int(t, node_in(t, body, "Cast", "i", "f"), "to", F32);
     nodes_in(t, body, "h = Mul s_in half; hx = Add h x; s_out = Add hx f; go_on = Identity go");
@@ -440,10 +432,9 @@ TEST(many_turns_with_computed_conditions_are_a_loop)
     const float x[2] = {1, 0.5f};
     float y[2];
 
-    input(t, "x", F32, "2");
+    net(17, "x 2", "y = Loop trips - x");
     integer(t, "trips", MANY);
     initializer(t, tensor(t, "limit", F32, 0, NULL, &most, sizeof most));
-    node(t, "Loop", "trips - x", "y");
     body_with_limit(t);
     computes(x, y);
     assert_true(y[0] == 5000 && y[1] == 2500);
@@ -461,11 +452,9 @@ static void scan_of_directions(int backward)
     for (int i = 0; i < STEPS; i++)
         for (int k = 0; k < 2; k++)
             x[k * STEPS + i] = a[k][i] = (float)((i * 7 + k * 3) % 16) - 8;
-    start(t, 17);
-    input(t, "x", F32, "2 3000");
+    net(17, "x 2 3000", "b = Transpose x");
     initializer(t, tensor(t, "s0", F32, 1, (int64_t[]){2}, zero, sizeof zero));
     initializer(t, tensor(t, "quarter", F32, 0, NULL, &quarter, sizeof quarter));
-    node(t, "Transpose", "x", "b");
     Onnx__NodeProto *scan =
         nodes_in(t, &t->graph, "s y z = Scan s0 x b, num_scan_inputs 2, scan_input_axes [1 0], scan_output_axes [0 -1]");
     INTS(t, scan, "scan_input_directions", 0, backward);

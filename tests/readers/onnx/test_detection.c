@@ -491,9 +491,7 @@ TEST(wrong_boxes_are_refused)
     describe(&(struct nms){1, 1, 8, 0, .5F, 0, false, 0});
     output(t, "rows");
     refused(t, NULL, "all outputs of the graph have no elements");
-    start(t, 17);
-    inputs_of(t, F32, "x 1 8 4; s 1 7");
-    node(t, "NonMaxSuppression", "x s", "y");
+    net(17, "x 1 8 4; s 1 7", "y = NonMaxSuppression x s");
     refused(t, NULL, "boxes must be [batch, boxes, 4] and scores [batch, classes, boxes]");
     start(t, 17);
     inputs_of(t, F32, "x 1 8 4; s 1 1 8");
@@ -544,10 +542,8 @@ TEST(slices_are_chosen)
         char name[] = "y.shape[0]";
         int32_t count = -1;
 
-        start(t, 17);
-        inputs_of(t, F32, "x 3 3; s 3");
+        net(17, "x 3 3; s 3", "flags = Greater s zero");
         number(t, "zero", 0);
-        node(t, "Greater", "s zero", "flags");
         n = node(t, "Compress", "x flags", "y");
         if (cases[i].axis >= 0)
             attribute_int(t, n, "axis", cases[i].axis);
@@ -661,11 +657,43 @@ TEST(regions_are_aligned)
                 fail_msg("case %zu: element %zu is %g, not %g", i, k, (double)y[k], want);
         }
     }
-    start(t, 16);
-    inputs_of(t, F32, "x 2 2 5 4; s 6 4");
+    net(16, "x 2 2 5 4; s 6 4", "y = RoiAlign x s pictures, sampling_ratio -1");
     integers(t, "pictures", REGIONS, (int64_t[]){0, 1, 1, 0, 1, 0});
-    attribute_int(t, node(t, "RoiAlign", "x s pictures", "y"), "sampling_ratio", -1);
     refused(t, NULL, "sampling_ratio is -1 for an output of 1 x 1");
+}
+
+/* ---- Resize ---- */
+
+/** Integers are interpolated exactly, then cut off, also where a part of one is smaller than a float's rounding. */
+TEST(resized_integers_are_exact)
+{
+    const int32_t x[] = {-2000000011, 2000000003, 7, -5};
+    static int32_t y[33 * 65];
+
+    input(t, "x", 6, "2 2");
+    integers(t, "sizes", 2, (int64_t[]){33, 65});
+    nodes_in(t, &t->graph, "y = Resize x - - sizes, mode linear, coordinate_transformation_mode align_corners");
+    computes(x, y);
+    for (int64_t i = 0; i < 33; i++)
+        for (int64_t j = 0; j < 65; j++)
+            assert_int_equal(y[i * 65 + j],
+                             ((x[0] * (64 - j) + x[1] * j) * (32 - i) + (x[2] * (64 - j) + x[3] * j) * i) / (64 * 32));
+}
+
+/** Scales are decimals to those who write them: ten elements times 0.7f are seven, and the fourth of six is the sixth of ten.
+ */
+TEST(scales_of_resize_are_decimals)
+{
+    const float x[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, want[] = {0, 1, 2, 4, 5, 7, 8, 0, 1, 3, 5, 6, 8}, scales[] = {0.7f, 0.6f};
+    float y[13];
+
+    net(13, "x 10",
+        "a = Resize x - r, coordinate_transformation_mode asymmetric, nearest_mode floor; "
+        "b = Resize x - s, coordinate_transformation_mode asymmetric, nearest_mode floor; y = Concat a b, axis 0");
+    initializer(t, tensor(t, "r", F32, 1, (int64_t[]){1}, scales, sizeof *scales));
+    initializer(t, tensor(t, "s", F32, 1, (int64_t[]){1}, scales + 1, sizeof *scales));
+    computes(x, y);
+    assert_memory_equal(y, want, sizeof y);
 }
 
 TEST_GROUP(create_context, release_context)

@@ -143,6 +143,28 @@ TEST(float64_has_its_own_bounds)
     assert_float_equal(y[1], -10, 0);
 }
 
+/** A bound that is absent or infinite limits nothing. */
+TEST(clips_keep_infinities_and_nan)
+{
+    const float x[] = {INFINITY, -INFINITY, NAN};
+    float y[12];
+
+    net(13, "x 3", "a = Clip x zero; b = Clip x - zero; c = Clip x low high; d = Clip x; y = Concat a b c d, axis 0");
+    number(t, "zero", 0);
+    number(t, "low", -INFINITY);
+    number(t, "high", INFINITY);
+    computes(x, y);
+    for (int i = 0; i < 12; i++)
+        assert_true(i % 3 == 2 ? isnan(y[i]) : y[i] == (i == 1 || i == 3 ? 0 : x[i % 3]));
+    net(6, "x 3", "a = Clip x, min 0.0; b = Clip x, max 0.0; y = Concat a b, axis 0");
+    compute((reads(t, NULL), t), x, sizeof x, y, sizeof y / 2);
+    for (int i = 0; i < 6; i++)
+        assert_true(i % 3 == 2 ? isnan(y[i]) : y[i] == (i == 1 || i == 3 ? 0 : x[i % 3]));
+    net(13, "x 1 1 3; w 1 1 1", "y = ms:FusedConv x w, activation Clip");
+    run(t, (void *[]){(void *)x, (float[]){1}}, (void *[]){y}, (size_t[]){sizeof x});
+    assert_true(y[0] == INFINITY && y[1] == -INFINITY && isnan(y[2]));
+}
+
 /** Operators without float64 say so. */
 TEST(float64_stays_inside)
 {
@@ -201,9 +223,7 @@ TEST(floating_point_remainders_are_exact)
         a[i] = numbers[i / COUNT];
         b[i] = numbers[i % COUNT];
     }
-    start(t, 13);
-    inputs_of(t, F32, "a 1600; b 1600");
-    attribute_int(t, node(t, "Mod", "a b", "y"), "fmod", 1);
+    net(13, "a 1600; b 1600", "y = Mod a b, fmod 1");
     run(t, (void *[]){a, b}, (void *[]){y}, (size_t[]){sizeof y});
     for (size_t i = 0; i < COUNT * COUNT; i++) {
         const float expected = fmodf(a[i], b[i]);
@@ -273,10 +293,8 @@ TEST(products_run_along_an_axis)
             }
         }
     }
-    start(t, 26);
-    input(t, "x", F32, "2 1");
+    net(26, "x 2 1", "y = CumProd x axis, exclusive 1");
     integer(t, "axis", 1);
-    attribute_int(t, node(t, "CumProd", "x axis", "y"), "exclusive", 1);
     reads(t, NULL);
     float y[2];
     compute(t, (float[]){5, 6}, sizeof y, y, sizeof y);

@@ -48,8 +48,7 @@ TEST(sizes_of_what_is_empty_are_known)
 {
     int64_t y[3];
 
-    input(t, "past", F32, "1 n 4");
-    nodes_in(t, &t->graph, "both = Concat past past, axis 2; y = Shape both");
+    net(17, "past 1 n 4", "both = Concat past past, axis 2; y = Shape both");
     reads(t, &empty);
     compute(t, NULL, 0, y, sizeof y);
     assert_true(y[0] == 1 && y[1] == 0 && y[2] == 8);
@@ -62,11 +61,9 @@ TEST(results_of_no_turns_have_the_shape_that_the_body_tells)
     float y[2] = {0};
 
     for (int known = 1; known >= 0; known--) {
-        start(t, 20);
-        input(t, "x", F32, "1 2");
+        net(20, "x 1 2", "s rows = Loop none - x");
         integer(t, "none", 0);
         integers(t, "axes", 1, &(int64_t){0});
-        node(t, "Loop", "none - x", "s rows");
         body = loop_body(t, t->graph.node[0], "s", "1 2");
         node_in(t, body, "Add", "s s", "t");
         outputs_in(t, body, "go t");
@@ -87,8 +84,7 @@ TEST(a_sum_of_no_products_is_0)
     const float x[6] = {1, 2, 3, 4, 5, 6};
     float y[6];
 
-    inputs_of(t, F32, "past 2 n; x 2 3");
-    node(t, "Transpose", "past", "transposed");
+    net(17, "past 2 n; x 2 3", "transposed = Transpose past");
     integers(t, "shape", 2, (const int64_t[]){0, 3});
     node(t, "Expand", "transposed shape", "wrong"); /* [n, 2] cannot become [0, 3] */
     output(t, "wrong");
@@ -172,9 +168,7 @@ TEST(shapes_that_differ_are_refused)
     node(t, "Add", "past x", "y");
     refused(t, &empty, "cannot be broadcast");
 
-    start(t, 17);
-    inputs_of(t, F32, "past n 4; x n 4");
-    node(t, "Add", "past x", "y");
+    net(17, "past n 4; x n 4", "y = Add past x");
     refused(t,
             &(struct model_options){.dim_count = 1,
                                     .dims = nothing,

@@ -286,9 +286,7 @@ TEST(memory_for_constants_is_limited)
 
 TEST(versions_are_checked)
 {
-    start(t, 99);
-    input(t, "x", F32, "2");
-    node(t, "Relu", "x", "y");
+    net(99, "x 2", "y = Relu x");
     refused(t, NULL, "operator set 99");
     t->opset.version = -1;
     refused(t, NULL, "operator set -1");
@@ -311,9 +309,7 @@ TEST(depth_to_space_and_back_in_either_mode)
     for (int i = 0; i < 32; i++)
         x[i] = (float)i;
     for (int k = 0; k < 4; k++) {
-        start(t, 28);
-        input(t, "x", F32, "1 8 2 2");
-        nodes_in(t, &t->graph, "s = DepthToSpace x, blocksize 2; y = SpaceToDepth s, blocksize 2");
+        net(28, "x 1 8 2 2", "s = DepthToSpace x, blocksize 2; y = SpaceToDepth s, blocksize 2");
         for (int i = 0; i < 2; i++)
             attribute_text(t, t->graph.node[i], "mode", modes[i ? k / 2 : k % 2]);
         computes(x, y);
@@ -351,11 +347,10 @@ TEST(damaged_files_are_refused)
     uint8_t *bytes, *copy;
     size_t size;
 
-    input(t, "x", F32, "2 2");
+    net(17, "x 2 2", "a = Add x w; b = Reshape a shape; y = Loop trips - b");
     initializer(t, tensor(t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
     integers(t, "shape", 2, (int64_t[]){4, -1});
     integer(t, "trips", 2);
-    nodes_in(t, &t->graph, "a = Add x w; b = Reshape a shape; y = Loop trips - b");
     {
         Onnx__GraphProto *body = loop_body(t, t->graph.node[2], "s", "4 1");
         node_in(t, body, "Elu", "s", "s2");

@@ -103,10 +103,8 @@ TEST(resize_without_places_is_refused)
     for (size_t i = 0; i < 4; i++) {
         const float bad[] = {ends[i], 1};
 
-        start(t, 17);
-        input(t, "x", F32, "2 2");
+        net(17, "x 2 2", "y = Resize x - scales");
         initializer(t, tensor(t, "scales", F32, 1, (int64_t[]){2}, bad, sizeof bad));
-        node(t, "Resize", "x - scales", "y");
         refused(t, NULL, "a scale of");
     }
 }
@@ -117,29 +115,21 @@ TEST(indices_that_are_no_numbers_are_refused)
     static const float numbers[] = {NAN, INFINITY, -INFINITY, 1e30f, -1e30f};
 
     for (size_t i = 0; i < 5; i++) {
-        start(t, 17);
-        input(t, "x", F32, "2 2");
+        net(17, "x 2 2", "y = CumSum x k");
         number(t, "k", numbers[i]);
-        node(t, "CumSum", "x k", "y");
         refused(t, NULL, "the axis is");
 
-        start(t, 20);
-        input(t, "x", F32, "1 2 1");
+        net(20, "x 1 2 1", "y = DFT x - k");
         number(t, "k", numbers[i]);
-        node(t, "DFT", "x - k", "y");
         refused(t, NULL, "the axis is");
 
-        start(t, 5);
-        input(t, "x", F32, "2 2");
+        net(5, "x 2 2", "y = Tile x tiles k");
         number(t, "tiles", 2);
         number(t, "k", numbers[i]);
-        node(t, "Tile", "x tiles k", "y");
         refused(t, NULL, "the axis is");
 
-        start(t, 17);
-        input(t, "x", F32, "2 2");
+        net(17, "x 2 2", "y = Trilu x k");
         number(t, "k", numbers[i]);
-        node(t, "Trilu", "x k", "y");
         if (isnan(numbers[i]))
             refused(t, NULL, "k is nan");
         else
@@ -186,11 +176,9 @@ TEST(recurrent_states_of_too_few_dimensions_are_refused)
     const char *const states[] = {"1", "1 1", ""};
 
     for (size_t i = 0; i < 3; i++) {
-        start(t, 17);
-        input(t, "x", F32, "1 1 1");
+        net(17, "x 1 1 1", "y = LSTM x w w - - state, clip 1.0");
         initializer(t, tensor(t, "w", F32, 3, (int64_t[]){1, 4, 1}, zeros, 16));
         initializer(t, tensor(t, "state", F32, strlen(states[i]) / 2 + (states[i][0] != 0), (int64_t[]){1, 1}, zeros, 4));
-        nodes_in(t, &t->graph, "y = LSTM x w w - - state, clip 1.0");
         if (i == 1) /* the directions may be left out where there is one */
             read_net(t, NULL);
         else
@@ -218,28 +206,21 @@ TEST(empty_tensors_of_huge_shapes_are_refused)
 {
     const int64_t huge[] = {HUGE, HUGE, HUGE, 0}, minimum = INT64_MIN;
 
-    input(t, "x", F32, "1");
+    net(17, "x 1", "f = Flatten z, axis 3; y = Cos x");
     initializer(t, tensor(t, "z", F32, 4, huge, "", 0));
-    nodes_in(t, &t->graph, "f = Flatten z, axis 3; y = Cos x");
     refused(t, NULL, "initializer \"z\": its shape");
 
-    start(t, 17);
-    input(t, "x", F32, "1");
+    net(17, "x 1", "z = ConstantOfShape shape; f = Flatten z, axis 3; y = Cos f");
     integers(t, "shape", 4, huge);
-    nodes_in(t, &t->graph, "z = ConstantOfShape shape; f = Flatten z, axis 3; y = Cos f");
     refused(t, NULL, "2^31 elements and more");
 
-    start(t, 17);
-    input(t, "x", F32, "1 1");
+    net(17, "x 1 1", "e = Expand x shape; y = Squeeze e one, axis 1");
     integers(t, "one", 1, (int64_t[]){0});
     integers(t, "shape", 3, (int64_t[]){0, HUGE, HUGE});
-    nodes_in(t, &t->graph, "e = Expand x shape; y = Squeeze e one, axis 1");
     refused(t, NULL, "2^31 elements and more");
 
-    start(t, 18);
-    input(t, "x", F32, "2 2");
+    net(18, "x 2 2", "y = CenterCropPad x shape");
     integers(t, "shape", 2, (int64_t[]){minimum, 2});
-    node(t, "CenterCropPad", "x shape", "y");
     refused(t, NULL, "is -9223372036854775808");
 
     start(t, 17);

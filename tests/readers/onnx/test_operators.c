@@ -405,11 +405,6 @@ TEST(grid_sample_equals_loops)
 
 /* ---- operators of ONNX Runtime ---- */
 
-static void byte(struct net *t, const char *name, uint8_t value)
-{
-    initializer(t, tensor(t, name, U8, 0, NULL, &value, 1));
-}
-
 static double saturate(double x)
 {
     return fmin(fmax(rint(x), 0), 255);
@@ -438,10 +433,10 @@ TEST(quantised_operators_compute_on_what_is_meant)
     number(t, "ss", 1);
     number(t, "sw", 0.125f);
     number(t, "sy", 16);
-    byte(t, "za", 100);
-    byte(t, "zs", 30);
-    byte(t, "zw", 120);
-    byte(t, "zy", 128);
+    byte(t, "za", U8, 100);
+    byte(t, "zs", U8, 30);
+    byte(t, "zw", U8, 120);
+    byte(t, "zy", U8, 128);
     nodes_in(t, &t->graph, "s = ms:QLinearAdd a sa za b sb - ss zs; y = ms:QGemm s ss zs w sw zw c sy zy, alpha 1.0");
     output(t, "s y");
     run(t, (void *[]){a, b}, (void *[]){sum, y}, (size_t[]){sizeof sum, sizeof y});
@@ -604,10 +599,7 @@ TEST(random_numbers_are_drawn_when_the_model_is_read)
 
 TEST(scales_that_do_not_fit_8_bit_floats_are_refused)
 {
-    start(t, 21);
-    input(t, "x", F32, "6");
-    input(t, "s", F32, "4");
-    nodes_in(t, &t->graph, "q = Cast x, to 17; y = DequantizeLinear q s, axis 0");
+    net(21, "x 6; s 4", "q = Cast x, to 17; y = DequantizeLinear q s, axis 0");
     refused(t, NULL, "4 scales along axis 0 of 6 elements; its inputs are float8e4m3fn [6], float32 [4]");
 }
 

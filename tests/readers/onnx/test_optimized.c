@@ -49,30 +49,6 @@ static void constant(struct net *t, const char *name, int type, const char *dims
                                : tensor(t, name, type, rank, sizes, bytes, count));
 }
 
-static void byte(struct net *t, const char *name, int type, int value)
-{
-    const uint8_t bits = (uint8_t)value;
-
-    initializer(t, tensor(t, name, type, 0, NULL, &bits, 1));
-}
-
-static void ints(struct net *t, Onnx__NodeProto *n, const char *name, const char *values)
-{
-    double list[8];
-    size_t product;
-    Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
-
-    a->n_ints = numbers(values, list, &product);
-    a->ints = keep(t, sizeof list);
-    for (size_t i = 0; i < a->n_ints; i++)
-        a->ints[i] = (int64_t)list[i];
-}
-
-static void cast(struct net *t, const char *from, const char *to)
-{
-    attribute_int(t, node(t, "Cast", from, to), "to", F32);
-}
-
 /* ---- comparing ---- */
 
 /* Computes the net of random inputs of float32; outputs, float32 too, go to y, one after the other.  Returns their length. */
@@ -209,9 +185,7 @@ TEST(fused_convolutions_add_and_activate)
         constant(t, "b", F32, "6", 1, 0);
         for (int k = 0; k < 2; k++) {
             n = k ? microsoft(t, "FusedConv", i % 2 ? "x w b z" : "x w b", "fused") : node(t, "Conv", "x w b", "conv");
-            ints(t, n, "pads", "1 1 1 1");
-            ints(t, n, "strides", "2 2");
-            attribute_int(t, n, "group", 2);
+            attributes(t, n, "pads [1 1 1 1], strides [2 2], group 2");
         }
         attribute_text(t, n, "activation", f->name);
         Onnx__AttributeProto *list = attribute(t, n, "activation_params", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS);
@@ -248,7 +222,7 @@ TEST(fused_matmuls_activate)
                 n = microsoft(t, k ? "FusedMatMulActivation" : "FusedMatMul", "x w", y);
             }
             attribute_float(t, n, "alpha", 0.5f);
-            attribute_int(t, n, "transB", 1);
+            attributes(t, n, "transB 1");
         }
         attribute_text(t, n, "activation", f->name);
         for (size_t k = 0; k < 2 && f->parameters[k]; k++)
@@ -270,16 +244,13 @@ TEST(dynamically_quantized_matmuls_equal_their_parts)
         const int type = i & 8 ? I8 : U8;
         char inputs[40];
 
-        start(t, 17);
-        input(t, "x", F32, "2 3 9");
+        net(17, "x 2 3 9", "q sq zq = DynamicQuantizeLinear x");
         constant(t, "w", type, "9 6", 1, 0);
         constant(t, "s", F32, per_column ? "6" : "", 0.01f, 0.02f);
         constant(t, "zw", type, per_column ? "6" : "", 1, 0);
         constant(t, "c", F32, "6", 1, 0);
-        node(t, "DynamicQuantizeLinear", "x", "q sq zq");
         node(t, "MatMulInteger", has_zero ? "q w zq zw" : "q w zq", "sums");
-        cast(t, "sums", "product");
-        nodes_in(t, &t->graph, "scale = Mul sq s; scaled = Mul product scale");
+        nodes_in(t, &t->graph, "product = Cast sums, to 1; scale = Mul sq s; scaled = Mul product scale");
         node(t, has_bias ? "Add" : "Identity", has_bias ? "scaled c" : "scaled", "want");
         snprintf(inputs, sizeof inputs, "x w s %s %s", has_zero ? "zw" : "-", has_bias ? "c" : "-");
         microsoft(t, "DynamicQuantizeMatMul", inputs, "got");
@@ -302,8 +273,7 @@ static void quantized_input(struct net *t, const char *dims)
 static void same_bytes(struct net *t)
 {
     node(t, "QuantizeLinear", "plain sy zy", "bytes");
-    cast(t, "bytes", "want");
-    cast(t, "quantized", "got");
+    nodes_in(t, &t->graph, "want = Cast bytes, to 1; got = Cast quantized, to 1");
     same(t, 0);
 }
 
@@ -324,7 +294,7 @@ TEST(quantized_operators_equal_their_parts)
         quantized_input(t, "2 3 5");
         for (int k = 0; k < 2; k++) {
             n = k ? microsoft(t, "QLinearReduceMean", "q sq zq sy zy", "quantized") : node(t, "ReduceMean", "f", "plain");
-            ints(t, n, "axes", "0 -1");
+            attributes(t, n, "axes [0 -1]");
             attribute_int(t, n, "keepdims", keep);
         }
         same_bytes(t);
@@ -351,7 +321,7 @@ TEST(channels_may_be_last)
         constant(t, "w", I8, "6 4 2 3", 1, 0);
         constant(t, "sw", F32, "6", 0.001f, 0.002f);
         byte(t, "zw", I8, 0);
-        ints(t, node(t, "Transpose", "q", "last"), "perm", "0 2 3 1");
+        nodes_in(t, &t->graph, "last = Transpose q, perm [0 2 3 1]");
         if (i == 3) {
             n[0] = node(t, types[i], "q sq zq w sw zw sy zy", "plain");
             n[1] = microsoft(t, types[i], "last sq zq w sw zw sy zy", "quantized");
@@ -363,15 +333,12 @@ TEST(channels_may_be_last)
             n[1] = microsoft(t, types[i], "last sq zq sy zy", "quantized");
         }
         for (int k = 0; k < 2 && i != 1; k++) {
-            ints(t, n[k], "kernel_shape", "2 3");
-            ints(t, n[k], "strides", "2 1");
-            ints(t, n[k], "pads", "1 1 0 1");
+            attributes(t, n[k], "kernel_shape [2 3], strides [2 1], pads [1 1 0 1]");
         }
         if (i != 2)
-            attribute_int(t, n[1], "channels_last", 1);
-        cast(t, "plain", "first");
-        ints(t, node(t, "Transpose", "first", "want"), "perm", "0 2 3 1");
-        cast(t, "quantized", "got");
+            attributes(t, n[1], "channels_last 1");
+        nodes_in(t, &t->graph, "first = Cast plain, to 1; want = Transpose first, perm [0 2 3 1]");
+        nodes_in(t, &t->graph, "got = Cast quantized, to 1");
         same(t, 0);
     }
 }
@@ -535,7 +502,7 @@ TEST(blocks_of_channels_are_plain_tensors)
         snprintf(dims, sizeof dims, "1 6 6 %zu", width);
         input(t, "x", F32, "1 3 6 6");
         input(t, "last", F32, dims);
-        ints(t, node(t, "Transpose", "last", "side"), "perm", "0 3 1 2");
+        nodes_in(t, &t->graph, "side = Transpose last, perm [0 3 1 2]");
         filters(t, "a", width, 3, 9, block, false);
         filters(t, "b", width, width, 9, block, true);
         filters(t, "d", width, 1, 9, block, false);
@@ -547,11 +514,11 @@ TEST(blocks_of_channels_are_plain_tensors)
         attribute_int(t, domain_node(t, "com.microsoft.nchwc", "ReorderInput", "last", "sidex"), "channels_last", 1);
         twice(t, "Conv", "x a", "x ax none", "p", n);
         for (int k = 0; k < 2; k++)
-            ints(t, n[k], "pads", "1 1 1 1");
+            attributes(t, n[k], "pads [1 1 1 1]");
         nodes_in(t, &t->graph, "q = Add p side; qx = Add px sidex");
         twice(t, "Conv", "q b", "qx bx - px", "r", n);
         for (int k = 0; k < 2; k++)
-            ints(t, n[k], "pads", "1 1 1 1");
+            attributes(t, n[k], "pads [1 1 1 1]");
         attribute_text(t, n[1], "activation", "Sigmoid");
         nodes_in(t, &t->graph, "sum = Add r p; s = Sigmoid sum");
         twice(t, "Conv", "s d", "rx dx", "u", n);
@@ -559,17 +526,16 @@ TEST(blocks_of_channels_are_plain_tensors)
         attribute_int(t, n[1], "group", (int64_t)filled);
         twice(t, "MaxPool", "u", "ux", "v", n);
         for (int k = 0; k < 2; k++)
-            ints(t, n[k], "kernel_shape", "2 2");
+            attributes(t, n[k], "kernel_shape [2 2]");
         twice(t, "AveragePool", "v", "vx", "w", n);
         for (int k = 0; k < 2; k++)
-            ints(t, n[k], "kernel_shape", "2 2");
+            attributes(t, n[k], "kernel_shape [2 2]");
         twice(t, i % 4 < 2 ? "GlobalMaxPool" : "GlobalAveragePool", "w", "wx", "g", n);
         nodes_in(t, &t->graph, "m = Mul w g; mx = Mul wx gx");
         twice(t, "Conv", "m e bias", "mx ex biasx", "y", n);
-        ints(t, node(t, "Transpose", "y", "want"), "perm", "0 2 3 1");
+        nodes_in(t, &t->graph, "want = Transpose y, perm [0 2 3 1]");
         n[1] = domain_node(t, "com.microsoft.nchwc", "ReorderOutput", "yx", "got");
-        attribute_int(t, n[1], "channels", 5);
-        attribute_int(t, n[1], "channels_last", 1);
+        attributes(t, n[1], "channels 5, channels_last 1");
         output(t, "px"); /* without the channels that fill up */
         reads(t, NULL);
         expect_shape(t, SHAPE(1, (uint32_t)width, 6, 6));
@@ -593,7 +559,7 @@ TEST(blocks_are_enlarged_and_joined)
         initializer(t, tensor(t, "scales", F32, 1, (int64_t[]){4}, (float[]){1, 1, 2, 3}, 16));
         n[0] = node(t, "Resize", "c - scales", "want");
         n[1] = domain_node(t, "com.microsoft.nchwc", "Upsample", "cx", "u");
-        ints(t, n[1], "scales", "1 1 2 3");
+        attributes(t, n[1], "scales [1 1 2 3]");
         for (int k = 0; k < 2; k++)
             attribute_text(t, n[k], "mode", i ? "linear" : "nearest");
         attribute_text(t, n[0], "nearest_mode", "floor");

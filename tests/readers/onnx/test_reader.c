@@ -67,8 +67,7 @@ TEST(outputs_may_be_inputs_or_constants)
     static const float x[2] = {1, -2};
     float y[2];
 
-    input(t, "x", F32, "2");
-    nodes_in(t, &t->graph, "i = Identity x; s = SequenceConstruct i; y = ConcatFromSequence s, axis 0");
+    net(17, "x 2", "i = Identity x; s = SequenceConstruct i; y = ConcatFromSequence s, axis 0");
     computes(x, y);
     assert_memory_equal(x, y, sizeof x);
     initializer(t, tensor(t, "c", F32, 1, (int64_t[]){2}, x, sizeof x));
@@ -136,8 +135,7 @@ TEST(dimensions_are_bound_by_shapes)
     struct model_dim dim = {"n", 5}, dims[] = {{"n", 5}, {"n", 6}};
     struct model_options options = {.shape_count = 1, .shapes = &shape};
 
-    inputs_of(t, F32, "x n 3; z n 1");
-    node(t, "Add", "x z", "y");
+    net(17, "x n 3; z n 1", "y = Add x z");
     reads(t, &options); /* n from x, so z is known, too */
     expect_shape(t, SHAPE(5, 3));
     shape.dims[1] = 0;
@@ -157,14 +155,10 @@ TEST(dimensions_are_bound_by_shapes)
     refused(t, &options, "there is no input 'q'");
     refused(t, NULL, "\n  dimension \"n\" (of \"x\", \"z\") has no size"); /* one line for both inputs */
     assert_null(strstr(strstr(t->error.message, "dimension") + 1, "dimension \"n\""));
-    start(t, 17);
-    input(t, "x", F32, "2");
-    node(t, "Relu", "x", "y");
+    net(17, "x 2", "y = Relu x");
     options = (struct model_options){.dim_count = 1, .dims = &dim};
     refused(t, &options, "no dimension of an input is called 'm'; there is none");
-    start(t, 17);
-    input(t, "x", F32, "batch sequence");
-    node(t, "Relu", "x", "y");
+    net(17, "x batch sequence", "y = Relu x");
     dim = (struct model_dim){"sequense", 6};
     refused(t, &options,
             "no dimension of an input is called 'sequense'; did you mean 'sequence'?  There are 'batch', 'sequence'");
@@ -346,13 +340,11 @@ TEST(slices_of_every_kind_are_read)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         float y[10];
 
-        start(t, 17);
-        input(t, "x", F32, "10");
+        net(17, "x 10", "y = Slice x start end axes step");
         integers(t, "start", 1, &cases[i].start);
         integers(t, "end", 1, &cases[i].end);
         integers(t, "axes", 1, (int64_t[]){-1});
         integers(t, "step", 1, &cases[i].step);
-        node(t, "Slice", "x start end axes step", "y");
         if (!cases[i].count) {
             refused(t, NULL, "no elements");
         } else {

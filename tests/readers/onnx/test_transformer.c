@@ -552,19 +552,16 @@ TEST(gates_and_gated_norms_are_right)
     static const float x[2][4] = {{0.5F, -1, 2, 0.25F}, {3, 1, -0.5F, 2}}, two[2] = {2, 0.5F}, scale[2] = {-1, -0.5F};
     float y[2][4];
 
-    input(t, "x", F32, "1 2 4");
+    net(17, "x 1 2 4", "y = ms:GatedRMSNorm x two x");
     initializer(t, tensor(t, "two", F32, 1, (int64_t[]){2}, (void *)(uintptr_t)two, sizeof two));
-    microsoft(t, "GatedRMSNorm", "x two x", "y");
     computes(x, y);
     for (int i = 0; i < 8; i++) {
         const double v = (double)x[i / 4][i % 4], o = (double)x[i / 4][i % 4 ^ 1];
         assert_close(y[i / 4][i % 4], v / sqrt((v * v + o * o) / 2 + 1e-5) * (double)two[i % 2] * v / (1 + exp(-v)), 1e-5);
     }
-    start(t, 17);
-    input(t, "x", F32, "1 4 2");
+    net(17, "x 1 4 2", "y = ms:LinearAttentionGate x two scale");
     initializer(t, tensor(t, "two", F32, 1, (int64_t[]){2}, (void *)(uintptr_t)two, sizeof two));
     initializer(t, tensor(t, "scale", F32, 1, (int64_t[]){2}, (void *)(uintptr_t)scale, sizeof scale));
-    microsoft(t, "LinearAttentionGate", "x two scale", "y");
     computes(x, y);
     for (int i = 0; i < 8; i++)
         assert_close(y[i / 4][i % 4], log1p(exp((double)x[i / 4][i % 4] + (double)two[i % 2])) * (double)scale[i % 2], 1e-5);
@@ -609,8 +606,7 @@ TEST(packed_heads_are_taken_apart)
     static const float x[2][3] = {{1, .5F, 2}, {-1, .25F, 4}};
     float y[2];
 
-    input(t, "x", F32, "1 2 1 3 1");
-    attribute_int(t, microsoft(t, "MultiHeadAttention", "x", "y"), "num_heads", 1);
+    net(17, "x 1 2 1 3 1", "y = ms:MultiHeadAttention x, num_heads 1");
     computes(x, y);
     for (int i = 0; i < 2; i++) {
         const float a = expf(x[i][0] * x[0][1]), b = expf(x[i][0] * x[1][1]);
