@@ -185,13 +185,13 @@ static struct term_item range_of(struct term *t, items a)
 }
 
 /** Appends what stands in a message for a conversion, which ends before `end`. */
-static void put_item(char *text, size_t size, const char *format, const char *end, items a)
+static void put_item(char *text, size_t size, char conversion, items a)
 {
-    char conversion[16];
-
     if (a->kind == TERM_TEXT)
         snprintf(text, size, "%.*s", (int)(a->count < 40 ? a->count : 40), a->text);
-    else if (end[-1] == 'g' && snprintf(conversion, sizeof conversion, "%.*s", (int)(end - format), format) > 0)
+    else if (a->kind == TERM_SIZE)
+        snprintf(text, size, "?"); /* a size that the file names */
+    else if (conversion == 'g')
         snprintf(text, size, "%g", a->number);
     else
         snprintf(text, size, "%lld", (long long)term_integer(a));
@@ -209,7 +209,7 @@ static struct term_item require(struct term *t, items a, bool notes)
         return (struct term_item){0};
     for (size_t item = 2; format < end && length + 1 < sizeof text; format++) {
         if (*format == '%' && item < t->given) {
-            put_item(text + length, sizeof text - length, format, format + 2, &a[item++]);
+            put_item(text + length, sizeof text - length, format[1], &a[item++]);
             length = strlen(text);
             format++;
         } else {
@@ -333,7 +333,7 @@ bool term_call_builtin(struct term *t, const char *name, size_t length, size_t c
             *result = term_fail(t, "the function has another number of parameters");
         t->given = count;
         for (size_t i = 0; t->n && !t->dead && i < count; i++)
-            if (a[i].kind == TERM_SIZE && !strstr(" slice iota require given rank scalar may_exceed quotient ", b->name))
+            if (a[i].kind == TERM_SIZE && !strstr(" slice iota require note given rank scalar may_exceed quotient ", b->name))
                 t->dead = !onnx_refuse_open(t->n);
         if (t->n && !t->dead)
             *result = b->call(t, a);
