@@ -24,7 +24,7 @@ static bool convert_model(struct call *c, napi_value value, struct model_argumen
     *out = (struct model_argument){0};
     napi_typeof(c->env, value, &type);
     return type == napi_string ? convert_path(c, value, "model", &out->path)
-                               : convert_buffer_source(c, value, "model", &out->bytes);
+                               : convert_buffer_source(c, value, "model, which is no path,", &out->bytes);
 }
 
 /** Finds where the bytes of a model are, once nothing else is converted. */

@@ -119,6 +119,7 @@ test('wrong arguments of models are refused by name', async () => {
   await assert.rejects(loadModel(context, file, { dimensions: { bach: 1 } }), /bach/);
   await assert.rejects(loadModel(context, file, { dimension: { batch: 1 } }), /no option 'dimension'; did you mean 'dimensions'/);
   await assert.rejects(loadModel(context, file, 5), /loadModel: options is not an object/);
+  await assert.rejects(loadModel(context), /loadModel: model, which is no path, is neither an ArrayBuffer/);
   await assert.rejects(loadModel(context, file, { constants: { image: { dataType: 'float32', shape: [1] } } }), /no member data/);
   const model = await loadModel(context, file);
   await assert.rejects(model.compute({}), /input "image" is missing/);
@@ -126,11 +127,12 @@ test('wrong arguments of models are refused by name', async () => {
   await assert.rejects(model.getGraph({ outputs: [] }), /getGraph: there is no option "outputs"/);
   await assert.rejects(model.compute({ image: moon, mask: moon }), /no input "mask"; it has \["image"\]/);
   await assert.rejects(model.compute({ image: moon.subarray(1) }), /575 elements.*576.*\[batch, 1, 24, 24\]/);
-  await assert.rejects(model.compute({ image: { data: moon, shape: [1, 1, 12, 48] } }), TypeError);
   const refuses = (image, message) => assert.rejects(model.compute({ image }), { name: 'TypeError', message });
   await refuses(new Int32Array(576), /image" is an Int32Array of 576 elements; .* wants float32 \[1, 1, 24, 24\], a Float32Array of 576/);
   await refuses({ data: new Float64Array(7), shape: [2, 1, 24, 24] }, /a Float64Array of 7 elements; .*, a Float32Array of 1152/);
   await refuses({ data: moon, shape: [-1, 1, 24, 24] }, /input "image" is given the shape \[-1, 1, 24, 24\]: sizes are integers/);
+  for (const shape of [[1, 1, 12, 48], [24, 24]])
+    await refuses({ data: moon, shape }, /is given the shape \[[0-9, ]+\]: the model wants \[batch, 1, 24, 24\]/);
   await refuses({ data: moon, shape: [2, 1, 24, 24] }, /is a Float32Array of 576 elements; the model wants float32 \[2, 1, 24, 24\]/);
   isMoon((await model.compute({ image: { data: new Uint8Array(Uint8Array.from(Buffer.from(moon.buffer, moon.byteOffset, 2304))),
     shape: [1, 1, 24, 24] } })).probabilities.data);

@@ -71,10 +71,12 @@ function checkArray({ name, dataType }, data, shape) {
 /** Returns the shape of what a program gives for an input: what it says, or the declared one with `length` for what is open. */
 function shapeOf({ name, shape }, value, sizes) {
   const given = value.shape && [...value.shape];
-  if (given?.every((size) => Number.isInteger(size) && size >= 0))
+  const whole = given?.every((size) => Number.isInteger(size) && size >= 0);
+  if (whole && (!shape || (given.length === shape.length && given.every((size, i) => !(shape[i] >= 0) || size === shape[i]))))
     return given;
   if (given)
-    throw new TypeError(`compute: input ${JSON.stringify(name)} is given the shape [${given.join(', ')}]: sizes are integers from 0 on`);
+    throw new TypeError(`compute: input ${JSON.stringify(name)} is given the shape [${given.join(', ')}]: ` +
+      (whole ? `the model wants [${shape.join(', ')}]` : 'sizes are integers from 0 on'));
   if (shape === undefined)
     return [value.length];
   const known = shape.map((size) => (typeof size === 'string' ? sizes.get(size) : size) ?? undefined);
