@@ -166,17 +166,21 @@ static WNNStatus create(WNNContext context, const char *path, const void *bytes,
 WNNStatus wnnDynamicModelCreate(WNNContext context, char const *path, WNNDynamicModelOptions const *options,
                                 WNNDynamicModel *model)
 {
+    REFUSE_NULL(model);
     *model = NULL;
-    return path ? create(context, path, NULL, 0, options, model)
-                : reader_refuse("wnnDynamicModelCreate: there is no path (NULL)");
+    REFUSE_NULL(context);
+    REFUSE_NULL(path);
+    return create(context, path, NULL, 0, options, model);
 }
 
 WNNStatus wnnDynamicModelCreateFromMemory(WNNContext context, void const *data, size_t byteLength,
                                           WNNDynamicModelOptions const *options, WNNDynamicModel *model)
 {
+    REFUSE_NULL(model);
     *model = NULL;
-    return data ? create(context, FILE_NO_PATH, data, byteLength, options, model)
-                : reader_refuse("wnnDynamicModelCreateFromMemory: there are no bytes (NULL)");
+    REFUSE_NULL(context);
+    REFUSE_NULL(data);
+    return create(context, FILE_NO_PATH, data, byteLength, options, model);
 }
 
 void wnnDynamicModelAddRef(WNNDynamicModel model)
@@ -351,12 +355,14 @@ static void *make_graph(void *user, const void *sizes)
 WNNStatus wnnDynamicModelGetGraph(WNNDynamicModel model, size_t dimensionCount, WNNModelDimension const *dimensions,
                                   size_t shapeCount, WNNModelShape const *shapes, WNNGraph *graph)
 {
-    const struct model_description *d = info_description(model->info);
-    uint32_t *sizes = calloc(model->sizes_length + 1, sizeof *sizes);
     WNNModelOptions given = WNN_MODEL_OPTIONS_INIT;
     struct request r = {0};
 
+    REFUSE_NULL(graph);
     *graph = NULL;
+    REFUSE_NULL(model);
+    const struct model_description *d = info_description(model->info);
+    uint32_t *sizes = calloc(model->sizes_length + 1, sizeof *sizes);
     given.dimensionCount = dimensionCount;
     given.dimensions = dimensions;
     given.shapeCount = shapeCount;

@@ -41,17 +41,20 @@ WNNStatus wnnModelDescribe(char const *path, WNNModelInfo *info)
 {
     struct error e = {0};
 
+    REFUSE_NULL(info);
     *info = NULL;
-    return path ? describe(model_source_open(path, &e), &e, info) : reader_refuse("wnnModelDescribe: there is no path (NULL)");
+    REFUSE_NULL(path);
+    return describe(model_source_open(path, &e), &e, info);
 }
 
 WNNStatus wnnModelDescribeMemory(void const *data, size_t byteLength, WNNModelInfo *info)
 {
     struct error e = {0};
 
+    REFUSE_NULL(info);
     *info = NULL;
-    return data ? describe(model_source_memory(FILE_NO_PATH, data, byteLength, false, &e), &e, info)
-                : reader_refuse("wnnModelDescribeMemory: there are no bytes (NULL)");
+    REFUSE_NULL(data);
+    return describe(model_source_memory(FILE_NO_PATH, data, byteLength, false, &e), &e, info);
 }
 
 void wnnModelInfoAddRef(WNNModelInfo info)
@@ -108,21 +111,25 @@ static WNNStatus get(const char *what, const void *list, size_t count, size_t si
 
 WNNStatus wnnModelInfoGetInput(WNNModelInfo info, size_t index, WNNModelDeclaration *input)
 {
+    REFUSE_NULL(info);
     return get("inputs", info->description.inputs, info->description.input_count, sizeof *input, index, input);
 }
 
 WNNStatus wnnModelInfoGetOutput(WNNModelInfo info, size_t index, WNNModelDeclaration *output)
 {
+    REFUSE_NULL(info);
     return get("outputs", info->description.outputs, info->description.output_count, sizeof *output, index, output);
 }
 
 WNNStatus wnnModelInfoGetFreeDimension(WNNModelInfo info, size_t index, WNNModelFreeDimension *dimension)
 {
+    REFUSE_NULL(info);
     return get("free dimensions", info->description.free, info->description.free_count, sizeof *dimension, index, dimension);
 }
 
 WNNStatus wnnModelInfoGetMetadata(WNNModelInfo info, size_t index, WNNModelMetadata *metadata)
 {
+    REFUSE_NULL(info);
     return get("pieces of metadata", info->description.metadata, info->description.metadata_count, sizeof *metadata, index,
                metadata);
 }

@@ -10,6 +10,12 @@
 WNNStatus reader_publish(const struct error *e);
 /** Does the same with a TypeError. */
 WNNStatus reader_refuse(const char *format, ...) PRINTF_LIKE(1, 2);
+/** Refuses an argument of this function that must not be NULL. */
+#define REFUSE_NULL(argument)                                                                                                  \
+    do {                                                                                                                       \
+        if (!(argument))                                                                                                       \
+            return reader_refuse("%s: " #argument " is NULL", __func__);                                                       \
+    } while (0)
 /** Does the same with "out of memory". */
 WNNStatus reader_no_memory(void);
 /** Returns a view of a text that may be NULL. */

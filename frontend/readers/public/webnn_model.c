@@ -53,9 +53,11 @@ static WNNStatus read_source(WNNContext context, const struct source *from, cons
 
 WNNStatus wnnModelRead(WNNContext context, char const *path, WNNModelOptions const *options, WNNModel *model)
 {
+    REFUSE_NULL(model);
     *model = NULL;
-    if (!path)
-        return reader_refuse("wnnModelRead: there is no path (NULL)");
+    REFUSE_NULL(path);
+    if (!options || !options->builder)
+        REFUSE_NULL(context);
     return read_source(context, &(struct source){.path = path}, options, model);
 }
 
@@ -64,9 +66,11 @@ WNNStatus wnnModelReadMemory(WNNContext context, void const *data, size_t byteLe
 {
     const char *path = options && options->path ? options->path : FILE_NO_PATH;
 
+    REFUSE_NULL(model);
     *model = NULL;
-    if (!data)
-        return reader_refuse("wnnModelReadMemory: there are no bytes (NULL)");
+    REFUSE_NULL(data);
+    if (!options || !options->builder)
+        REFUSE_NULL(context);
     return read_source(context, &(struct source){path, data, byteLength}, options, model);
 }
 
@@ -116,11 +120,13 @@ static WNNStatus describe(const char *what, const struct model_port *ports, size
 
 WNNStatus wnnModelGetInput(WNNModel model, size_t index, WNNModelPort *port)
 {
+    REFUSE_NULL(model);
     return describe("inputs", model->model.inputs, model->model.input_count, index, port);
 }
 
 WNNStatus wnnModelGetOutput(WNNModel model, size_t index, WNNModelPort *port)
 {
+    REFUSE_NULL(model);
     return describe("outputs", model->model.outputs, model->model.output_count, index, port);
 }
 
@@ -138,6 +144,8 @@ WNNStatus wnnModelBuild(WNNModel model, WNNGraph *graph)
 {
     struct error e = {0};
 
+    REFUSE_NULL(model);
+    REFUSE_NULL(graph);
     e.status = model_build(&model->model, graph, &e);
     return reader_publish(&e);
 }

@@ -13,46 +13,30 @@ enum { HUGE = INT32_MAX };
 
 /* ---- windows ---- */
 
-/** A MaxPool of a picture of 2 x 2 that tells indices. */
-static Onnx__NodeProto *pool(struct net *t)
+/** Refuses a MaxPool of a picture of 2 x 2 that tells indices, with these attributes. */
+static void pool(const char *list, const char *reason)
 {
     start(t, 17);
     input(t, "x", F32, "1 1 2 2");
     output(t, "i");
-    return node(t, "MaxPool", "x", "y i");
+    attributes(t, node(t, "MaxPool", "x", "y i"), list);
+    refused(t, NULL, reason);
 }
 
 TEST(windows_whose_elements_wrap_around_are_refused)
 {
-    Onnx__NodeProto *n;
-
-    n = pool(t); /* 2^16 results and window elements on each side: 2^64 elements */
-    INTS(t, n, "kernel_shape", 65536, 65536);
-    INTS(t, n, "pads", 65535, 65535, 65534, 65534);
-    refused(t, NULL, "does not fit 64 bits");
-
-    n = pool(t); /* too many, although their number is none too large */
-    INTS(t, n, "kernel_shape", 4096, 4096);
-    INTS(t, n, "pads", 4095, 4095, 4095, 4095);
-    refused(t, NULL, "indices of");
+    /* 2^16 results and window elements on each side: 2^64 elements */
+    pool("kernel_shape [65536 65536], pads [65535 65535 65534 65534]", "does not fit 64 bits");
+    /* too many, although their number is none too large */
+    pool("kernel_shape [4096 4096], pads [4095 4095 4095 4095]", "indices of");
 }
 
 TEST(results_of_2_to_the_32_are_refused)
 {
-    Onnx__NodeProto *n = pool(t);
-    INTS(t, n, "kernel_shape", 1, 1);
-    INTS(t, n, "pads", HUGE, 0, HUGE, 0);
-    refused(t, NULL, "pads of 2147483647 and 2147483647: 4294967296 results");
-
-    n = pool(t);
-    INTS(t, n, "kernel_shape", 2, 2);
-    INTS(t, n, "dilations", HUGE, HUGE);
-    INTS(t, n, "pads", HUGE, HUGE, HUGE, HUGE);
-    refused(t, NULL, "kernel_shape 2 with dilations 2147483647 makes a window of more than");
-
-    n = pool(t);
-    INTS(t, n, "kernel_shape", INT64_MAX, INT64_MAX);
-    refused(t, NULL, "kernel_shape is 9223372036854775807");
+    pool("kernel_shape [1 1], pads [2147483647 0 2147483647 0]", "pads of 2147483647 and 2147483647: 4294967296 results");
+    pool("kernel_shape [2 2], dilations [2147483647 2147483647], pads [2147483647 2147483647 2147483647 2147483647]",
+         "kernel_shape 2 with dilations 2147483647 makes a window of more than");
+    pool("kernel_shape [9223372036854775807 9223372036854775807]", "kernel_shape is 9223372036854775807");
 }
 
 TEST(transposed_convolutions_beyond_any_size_are_refused)
