@@ -25,15 +25,13 @@ struct code {
     kernel_function function;
     struct jit_code *linked;
     char symbol[24];
-    void *object; /* what was linked, for saving */
-    size_t object_bytes;
+    LLVMMemoryBufferRef object; /* what was linked, for saving; NULL under the sanitizer, whose code is of no use elsewhere */
 };
 
 struct codegen {
     struct target target;
     struct arena names; /* the target's */
     const struct debug_options *debug;
-    struct jit *jit;
     pthread_mutex_t lock; /* everything below, and one codegen_compile at a time */
     struct machine machines[WORKERS_MAX];
     uint32_t machine_count;
@@ -49,11 +47,12 @@ struct codegen_kernels {
     struct code *codes[];
 };
 
-static void code_free(struct codegen *c, struct code *code)
+static void code_free(struct code *code)
 {
-    jit_unlink(c->jit, code->linked);
+    jit_unlink(code->linked);
     free(code->structure);
-    free(code->object);
+    if (code->object)
+        LLVMDisposeMemoryBuffer(code->object);
     free(code);
 }
 
@@ -67,11 +66,9 @@ struct codegen *codegen_create(const struct target *t, const struct debug_option
     pthread_mutex_init(&c->lock, NULL);
     if (!memory_has_room(ROOM_BYTES))
         error_out_of_memory(e);
-    else if (codegen_name_processor(&c->target, &c->names, e) && machine_create(&c->machines[0], &c->target, d, e)) {
-        c->machine_count = 1;
-        c->jit = jit_create(d, e);
-    }
-    if (!c->jit) {
+    else if (codegen_name_processor(&c->target, &c->names, e) && jit_prepare(d, e))
+        c->machine_count = machine_create(&c->machines[0], &c->target, d, e);
+    if (!c->machine_count) {
         codegen_free(c);
         return NULL;
     }
@@ -84,9 +81,8 @@ void codegen_free(struct codegen *c)
         return;
     for (uint32_t i = 0; i < c->codes.capacity; i++)
         if (c->codes.entries[i].item)
-            code_free(c, (struct code *)c->codes.entries[i].item);
+            code_free((struct code *)c->codes.entries[i].item);
     free(c->codes.entries);
-    jit_free(c->jit);
     for (uint32_t i = 0; i < c->machine_count; i++)
         machine_destroy(&c->machines[i]);
     pthread_mutex_destroy(&c->lock);
@@ -110,7 +106,7 @@ static struct table_entry *table_find(struct codegen *c, uint64_t hash, const ch
 static void table_drop(struct codegen *c, struct code *code)
 {
     table_remove(&c->codes, code->hash, code);
-    code_free(c, code);
+    code_free(code);
 }
 
 /* Drops the code that has not been used for the longest time. */
@@ -225,38 +221,23 @@ static void compile_jobs(struct codegen *c, struct job_queue *queue)
     }
 }
 
-/* The sanitizer's code is of no use elsewhere. */
-static bool keep_object(struct codegen *c, struct job *job, struct error *e)
-{
-    size_t bytes = LLVMGetBufferSize(job->object);
-
-    if (c->debug && c->debug->flags & DEBUG_SANITIZE)
-        return true;
-    job->code->object = malloc(bytes ? bytes : 1);
-    if (!job->code->object)
-        return error_out_of_memory(e);
-    memcpy(job->code->object, LLVMGetBufferStart(job->object), bytes);
-    job->code->object_bytes = bytes;
-    return true;
-}
-
 static bool link_jobs(struct codegen *c, struct job *jobs, uint32_t count, struct error *e)
 {
     double start = milliseconds_now();
     bool ok = true;
     for (uint32_t i = 0; i < count; i++) {
         struct job *job = &jobs[i];
-        if (!job->object) {
-            if (ok)
-                *e = job->error;
-            ok = false;
-        } else if (!ok || !(ok = keep_object(c, job, e))) {
+        struct code *code = job->code;
+        if (ok && !job->object)
+            *e = job->error;
+        if (ok && job->object)
+            code->linked = jit_link(c->debug, LLVMGetBufferStart(job->object), LLVMGetBufferSize(job->object), code->symbol,
+                                    job->schedule->kernel->name, &code->function, e);
+        ok = ok && code->linked;
+        if (!c->debug || !(c->debug->flags & DEBUG_SANITIZE))
+            code->object = job->object;
+        else if (job->object)
             LLVMDisposeMemoryBuffer(job->object);
-        } else {
-            job->code->linked =
-                jit_link(c->jit, job->object, job->code->symbol, job->schedule->kernel->name, &job->code->function, e);
-            ok = job->code->linked != NULL;
-        }
     }
     c->times.codegen_ms += milliseconds_now() - start;
     return ok;
@@ -357,15 +338,14 @@ bool codegen_kernels_flatten(struct codegen_kernels *k, struct schedule *const *
 
     for (uint32_t i = 0; ok && i < count; i++) {
         const struct code *code = k->codes[which[i]];
-        LLVMMemoryBufferRef again = NULL; /* if its object was not kept */
+        LLVMMemoryBufferRef object = code->object;
 
-        if (!code->object)
+        if (!object)
             ok = (unsanitized.tm || (schedules && machine_create(&unsanitized, &k->codegen->target, &no_debug, e))) &&
-                 machine_compile(&unsanitized, schedules[which[i]], code->symbol, &again, e);
-        ok = ok && flat_code_append(&flat, again ? LLVMGetBufferStart(again) : code->object,
-                                    again ? LLVMGetBufferSize(again) : code->object_bytes, code->symbol, &offsets[i], e);
-        if (again)
-            LLVMDisposeMemoryBuffer(again);
+                 machine_compile(&unsanitized, schedules[which[i]], code->symbol, &object, e);
+        ok = ok && flat_code_append(&flat, LLVMGetBufferStart(object), LLVMGetBufferSize(object), code->symbol, &offsets[i], e);
+        if (object && object != code->object)
+            LLVMDisposeMemoryBuffer(object);
     }
     machine_destroy(&unsanitized);
     if (!ok) {
@@ -386,7 +366,7 @@ const char *codegen_kernels_structure(const struct codegen_kernels *k, uint32_t 
 bool codegen_is_abandoned(struct codegen *c)
 {
     pthread_mutex_lock(&c->lock);
-    bool abandoned = jit_is_abandoned(c->jit);
+    bool abandoned = false;
     for (uint32_t i = 0; i < c->machine_count; i++)
         abandoned |= c->machines[i].abandoned;
     pthread_mutex_unlock(&c->lock);

@@ -14,19 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SECTIONS_MAX = 256, ALIGN_MAX = 4096, CODE_ALIGN = 64 };
+enum { ALIGN_MAX = 4096, CODE_ALIGN = 64 };
 
 struct object {
     const unsigned char *bytes;
     size_t size;
     Elf64_Ehdr header;
-    Elf64_Shdr sections[SECTIONS_MAX];
-    uint64_t offsets[SECTIONS_MAX]; /* in the flat code; NOT_PLACED */
+    Elf64_Shdr sections[FLAT_SECTIONS_MAX];
     const char *symbol;
     struct error *e;
 };
-
-#define NOT_PLACED UINT64_MAX
 
 static bool bad(const struct object *o, const char *what)
 {
@@ -46,7 +43,7 @@ static bool read_object(struct object *o)
     if (memcmp(o->header.e_ident, ELFMAG, SELFMAG) != 0 || o->header.e_ident[EI_CLASS] != ELFCLASS64 ||
         o->header.e_type != ET_REL || o->header.e_shentsize != sizeof(Elf64_Shdr))
         return bad(o, "no 64-bit ELF object");
-    if (o->header.e_shnum > SECTIONS_MAX || !inside(o, o->header.e_shoff, o->header.e_shnum * sizeof(Elf64_Shdr)))
+    if (o->header.e_shnum > FLAT_SECTIONS_MAX || !inside(o, o->header.e_shoff, o->header.e_shnum * sizeof(Elf64_Shdr)))
         return bad(o, "sections");
     memcpy(o->sections, o->bytes + o->header.e_shoff, o->header.e_shnum * sizeof(Elf64_Shdr));
     for (uint32_t i = 0; i < o->header.e_shnum; i++)
@@ -82,7 +79,7 @@ static bool place_section(struct flat_code *f, struct object *o, uint32_t i)
     const Elf64_Shdr *s = &o->sections[i];
     uint64_t align = s->sh_addralign > 1 ? s->sh_addralign : 1;
 
-    o->offsets[i] = NOT_PLACED;
+    f->sections[i] = FLAT_NOT_PLACED;
     if (!(s->sh_flags & SHF_ALLOC) || s->sh_size == 0 || s->sh_type == SHT_NOTE ||
         !strcmp(text_at(o, o->header.e_shstrndx, s->sh_name), ".eh_frame"))
         return true;
@@ -96,7 +93,7 @@ static bool place_section(struct flat_code *f, struct object *o, uint32_t i)
     if (!flat_reserve(f, at + s->sh_size))
         return error_out_of_memory(o->e);
     memcpy(f->bytes + at, o->bytes + s->sh_offset, s->sh_size);
-    o->offsets[i] = at;
+    f->sections[i] = at;
     return true;
 }
 
@@ -111,18 +108,34 @@ static bool symbol_table(const struct object *o, uint32_t section, const Elf64_S
     return true;
 }
 
-static bool symbol_place(const struct object *o, const Elf64_Shdr *table, const Elf64_Sym *s, uint64_t *place)
+/* Appends a jump of x86-64 to a function of this process. */
+static bool place_stub(struct flat_code *f, const struct object *o, const char *name, uint64_t *place)
 {
-    if (s->st_shndx == SHN_UNDEF || s->st_shndx >= o->header.e_shnum)
-        return error_set(o->e, WNNStatus_UnknownError, "code of kernel %s refers to %.80s outside itself", o->symbol,
-                         text_at(o, table->sh_link, s->st_name));
-    if (o->offsets[s->st_shndx] == NOT_PLACED)
-        return bad(o, "it refers to a section that is not code");
-    *place = o->offsets[s->st_shndx] + s->st_value;
+    static const unsigned char jump[8] = {0xFF, 0x25, 2}; /* to the address 2 bytes behind this instruction of 6 */
+    void *function = f->find && o->header.e_machine == EM_X86_64 ? f->find(name) : NULL;
+
+    if (!function)
+        return error_set(o->e, WNNStatus_UnknownError, "code of kernel %s refers to %.80s outside itself", o->symbol, name);
+    *place = f->size;
+    if (!flat_reserve(f, f->size + sizeof jump + sizeof function))
+        return error_out_of_memory(o->e);
+    memcpy(f->bytes + *place, jump, sizeof jump);
+    memcpy(f->bytes + *place + sizeof jump, &function, sizeof function);
     return true;
 }
 
-static bool find_symbol(const struct object *o, uint64_t *place)
+static bool symbol_place(struct flat_code *f, const struct object *o, const Elf64_Shdr *table, const Elf64_Sym *s,
+                         uint64_t *place)
+{
+    if (s->st_shndx == SHN_UNDEF || s->st_shndx >= o->header.e_shnum)
+        return place_stub(f, o, text_at(o, table->sh_link, s->st_name), place);
+    if (f->sections[s->st_shndx] == FLAT_NOT_PLACED)
+        return bad(o, "it refers to a section that is not code");
+    *place = f->sections[s->st_shndx] + s->st_value;
+    return true;
+}
+
+static bool find_symbol(struct flat_code *f, const struct object *o, uint64_t *place)
 {
     for (uint32_t i = 0; i < o->header.e_shnum; i++) {
         const Elf64_Shdr *table = NULL;
@@ -134,8 +147,9 @@ static bool find_symbol(const struct object *o, uint64_t *place)
             return false;
         for (uint64_t at = 0; at + sizeof s <= table->sh_size; at += sizeof s) {
             memcpy(&s, o->bytes + table->sh_offset + at, sizeof s);
-            if (s.st_shndx != SHN_UNDEF && !strcmp(text_at(o, table->sh_link, s.st_name), o->symbol))
-                return symbol_place(o, table, &s, place);
+            if (s.st_shndx != SHN_UNDEF && s.st_shndx < o->header.e_shnum &&
+                !strcmp(text_at(o, table->sh_link, s.st_name), o->symbol))
+                return symbol_place(f, o, table, &s, place);
         }
     }
     return bad(o, "its function is missing");
@@ -234,7 +248,7 @@ static bool apply(struct flat_code *f, const struct object *o, const Elf64_Shdr 
     memcpy(&s, o->bytes + table->sh_offset + index * sizeof s, sizeof s);
     if (r->r_offset > section->sh_size || relocation_bytes(o->header.e_machine, type) > section->sh_size - r->r_offset)
         return bad(o, "a relocation outside its section");
-    if (!symbol_place(o, table, &s, &target))
+    if (!symbol_place(f, o, table, &s, &target))
         return false;
 
     unsigned char *at = f->bytes + start + r->r_offset;
@@ -253,7 +267,7 @@ static bool apply_all(struct flat_code *f, const struct object *o)
         Elf64_Rela r;
 
         if ((s->sh_type != SHT_RELA && s->sh_type != SHT_REL) || s->sh_info >= o->header.e_shnum ||
-            o->offsets[s->sh_info] == NOT_PLACED)
+            f->sections[s->sh_info] == FLAT_NOT_PLACED)
             continue;
         if (s->sh_type == SHT_REL)
             return bad(o, "relocations without addends");
@@ -261,7 +275,7 @@ static bool apply_all(struct flat_code *f, const struct object *o)
             return false;
         for (uint64_t at = 0; at + sizeof r <= s->sh_size; at += sizeof r) {
             memcpy(&r, o->bytes + s->sh_offset + at, sizeof r);
-            if (!apply(f, o, &o->sections[s->sh_info], o->offsets[s->sh_info], table, &r))
+            if (!apply(f, o, &o->sections[s->sh_info], f->sections[s->sh_info], table, &r))
                 return false;
         }
     }
@@ -282,7 +296,7 @@ bool flat_code_append(struct flat_code *f, const void *object, size_t bytes, con
     bool ok = read_object(o);
     for (uint32_t i = 0; ok && i < o->header.e_shnum; i++)
         ok = place_section(f, o, i);
-    ok = ok && find_symbol(o, offset) && apply_all(f, o);
+    ok = ok && find_symbol(f, o, offset) && apply_all(f, o);
     free(o);
     if (!ok)
         f->size = before;

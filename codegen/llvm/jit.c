@@ -1,84 +1,109 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * This is the last step of just-in-time compilation: it links objects into this process with ORC's LLJIT, one resource tracker
- * each.
+ * This is the last step of just-in-time compilation: it makes an object's flat code (flatten.c) executable in this process, and
+ * tells profilers and debuggers about it.
  *
- * The symbol table is a bare one: nothing of the process can be found from it, so code that refers to anything outside itself
- * fails to link.  Under the address sanitizer alone the process is searched, for the sanitizer's run-time.
+ * Code that refers to anything outside itself fails to link.  Under the address sanitizer alone the process is searched, for
+ * the sanitizer's run-time.
  */
+#define _GNU_SOURCE
 #include "codegen/llvm/llvm.h"
 
-#include <llvm-c/Error.h>
-#include <llvm-c/ExecutionEngine.h>
-#include <llvm-c/LLJIT.h>
-#include <llvm-c/Object.h>
-#include <llvm-c/Orc.h>
-#include <llvm-c/OrcEE.h>
+#include <dlfcn.h>
+#include <elf.h>
 #include <llvm-c/Support.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "ir/support/code_memory.h"
 #include "ir/support/new_file.h"
 
-struct jit {
-    LLVMOrcLLJITRef lljit;
-    LLVMOrcExecutionSessionRef session;
-    LLVMOrcJITDylibRef library;
-    const struct debug_options *debug;
-    bool abandoned; /* in the middle of a call of LLVM: to be used no more */
+/* GDB prescribes these names and members: a list of objects whose sections have addresses, and a function in which it stops. */
+struct shown_object {
+    struct shown_object *next, *previous;
+    void *object;
+    uint64_t bytes;
 };
+extern struct shown_objects {
+    uint32_t version, action; /* 1: relevant was added, 2: removed */
+    struct shown_object *relevant, *first;
+} __jit_debug_descriptor;
+struct shown_objects __jit_debug_descriptor = {.version = 1};
+void __jit_debug_register_code(void);
+__attribute__((noinline)) void __jit_debug_register_code(void)
+{
+    __asm__ volatile("" ::: "memory");
+}
 
 struct jit_code {
-    LLVMOrcResourceTrackerRef tracker;
+    void *bytes;
+    size_t size;
+    struct shown_object shown; /* a copy of the object; NULL without a debugger */
 };
 
-static bool llvm_failed(LLVMErrorRef error, const char *what, struct error *e)
+static pthread_mutex_t tell_lock = PTHREAD_MUTEX_INITIALIZER; /* the list above, and perf's file */
+
+static void tell_debugger(struct shown_object *s, bool added)
 {
-    if (!error)
-        return false;
-    char *text = LLVMGetErrorMessage(error);
-    error_set(e, WNNStatus_UnknownError, "%s: %s", what, text);
-    LLVMDisposeErrorMessage(text);
-    return true;
+    struct shown_objects *all = &__jit_debug_descriptor;
+
+    *(s->previous ? &s->previous->next : &all->first) = added ? s : s->next;
+    if (s->next)
+        s->next->previous = added ? s : s->previous;
+    all->action = added ? 1 : 2;
+    all->relevant = s;
+    __jit_debug_register_code();
 }
 
-/* What fails comes back from the call that failed, too; the session's own reporter would print it. */
-static void report_nothing(void *user, LLVMErrorRef error)
+/* Appends "start size name" in hexadecimal to /tmp/perf-<pid>.map, which perf reads to name samples: of the function itself and
+ * those of its stages. */
+static void tell_perf(const char *object, const char *name)
 {
-    (void)user;
-    LLVMConsumeError(error);
-}
+    const Elf64_Ehdr *header = (const void *)object;
+    const Elf64_Shdr *sections = (const void *)(object + header->e_shoff);
+    char path[64];
+    int why;
 
-/* Links by RuntimeDyld, whose listener is what the C API has for debuggers. */
-static LLVMOrcObjectLayerRef create_object_layer(void *user, LLVMOrcExecutionSessionRef session, const char *triple)
-{
-    const struct jit *j = user;
-    (void)triple;
-    LLVMOrcObjectLayerRef layer = LLVMOrcCreateRTDyldObjectLinkingLayerWithSectionMemoryManager(session);
-    if (j->debug && j->debug->flags & DEBUG_GDB)
-        LLVMOrcRTDyldObjectLinkingLayerRegisterJITEventListener(layer, LLVMCreateGDBRegistrationListener());
-    return layer;
-}
-
-/* Defines what the sanitizer's constructor needs.  Nothing calls it here (the run-time is up already), but it names the bounds
- * of a table of globals that a linker would define. */
-static bool define_sanitizer_symbols(struct jit *j, struct error *e)
-{
-    static char none[2];
-    static const char *const names[] = {"__start_asan_globals", "__stop_asan_globals"};
-    LLVMOrcCSymbolMapPair symbols[2];
-    for (int i = 0; i < 2; i++) {
-        symbols[i].Name = LLVMOrcLLJITMangleAndIntern(j->lljit, names[i]);
-        symbols[i].Sym =
-            (LLVMJITEvaluatedSymbol){(LLVMOrcExecutorAddress)(uintptr_t)&none[i], {LLVMJITSymbolGenericFlagsExported, 0}};
+    snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
+    FILE *f = own_file_append(path, &why);
+    if (!f)
+        fprintf(stderr, "debug switch perf: %s: %s\n", path, strerror(why));
+    for (uint32_t i = 0; f && i < header->e_shnum; i++) {
+        const Elf64_Sym *s = (const void *)(object + sections[i].sh_offset);
+        for (uint64_t n = sections[i].sh_type == SHT_SYMTAB ? sections[i].sh_size / sizeof *s : 0; n > 0; n--, s++)
+            if (ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_shndx < header->e_shnum)
+                fprintf(f, "%llx %llx webnn_%s_%s\n", (unsigned long long)(sections[s->st_shndx].sh_addr + s->st_value),
+                        (unsigned long long)s->st_size, object + sections[sections[i].sh_link].sh_offset + s->st_name, name);
     }
-    LLVMOrcMaterializationUnitRef unit = LLVMOrcAbsoluteSymbols(symbols, 2);
-    LLVMErrorRef error = LLVMOrcJITDylibDefine(j->library, unit);
-    if (error)
-        LLVMOrcDisposeMaterializationUnit(unit);
-    return !llvm_failed(error, "defining symbols", e);
+    if (f)
+        fclose(f);
+}
+
+/* Tells what the debug switches ask for.  The object was read before (flat_code_append), so it is well-formed. */
+static void tell(struct jit_code *c, const struct debug_options *d, const struct flat_code *flat, const void *object,
+                 size_t bytes, const char *name)
+{
+    char *copy = malloc(bytes);
+
+    if (!copy)
+        return;
+    memcpy(copy, object, bytes);
+    const Elf64_Ehdr *header = (void *)copy;
+    Elf64_Shdr *sections = (void *)(copy + header->e_shoff);
+    for (uint32_t i = 0; i < header->e_shnum; i++)
+        sections[i].sh_addr = flat->sections[i] == FLAT_NOT_PLACED ? 0 : (uintptr_t)c->bytes + flat->sections[i];
+    pthread_mutex_lock(&tell_lock);
+    if (d->flags & DEBUG_PERF)
+        tell_perf(copy, name);
+    if (d->flags & DEBUG_GDB) {
+        c->shown = (struct shown_object){__jit_debug_descriptor.first, NULL, copy, bytes};
+        tell_debugger(&c->shown, true);
+    } else {
+        free(copy);
+    }
+    pthread_mutex_unlock(&tell_lock);
 }
 
 /* Checks are calls: spelled out, they make code of every access, and LLVM takes two to three times as long.  The C API has no
@@ -90,230 +115,59 @@ static void call_checks(void)
     LLVMParseCommandLineOptions(2, arguments, NULL);
 }
 
-/* The search knows the process only once somebody has opened it; that NULL does. */
-static bool prepare_sanitizer(struct error *e)
+static void *find_in_process(const char *name)
+{
+    return dlsym(RTLD_DEFAULT, name);
+}
+
+bool jit_prepare(const struct debug_options *d, struct error *e)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    if (LLVMLoadLibraryPermanently(NULL) || !LLVMSearchForAddressOfSymbol("__asan_init"))
+    if (!d || !(d->flags & DEBUG_SANITIZE))
+        return true;
+    if (!find_in_process("__asan_init"))
         return error_set(e, WNNStatus_NotSupportedError,
                          "debug switch sanitize: the program is not built with the address sanitizer");
     pthread_once(&once, call_checks);
     return true;
 }
 
-struct creation {
-    struct jit *j;
-    struct error *e;
-};
-
-static bool create_protected(void *user)
-{
-    struct jit *j = ((struct creation *)user)->j;
-    struct error *e = ((struct creation *)user)->e;
-    const struct debug_options *d = j->debug;
-
-    if (d && d->flags & DEBUG_SANITIZE && !prepare_sanitizer(e))
-        return false;
-    LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
-    LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, create_object_layer, j);
-    LLVMErrorRef error = LLVMOrcCreateLLJIT(&j->lljit, builder);
-    if (llvm_failed(error, "creating the JIT", e))
-        return false;
-    j->session = LLVMOrcLLJITGetExecutionSession(j->lljit);
-    LLVMOrcExecutionSessionSetErrorReporter(j->session, report_nothing, NULL);
-    j->library = LLVMOrcExecutionSessionCreateBareJITDylib(j->session, "kernels");
-    if (d && d->flags & DEBUG_SANITIZE) {
-        LLVMOrcDefinitionGeneratorRef process = NULL;
-        error =
-            LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(j->lljit), NULL, NULL);
-        bool ok = !llvm_failed(error, "searching the process", e);
-        if (ok)
-            LLVMOrcJITDylibAddGenerator(j->library, process);
-        return ok && define_sanitizer_symbols(j, e);
-    }
-    return true;
-}
-
-struct jit *jit_create(const struct debug_options *d, struct error *e)
-{
-    struct jit *j = calloc(1, sizeof *j);
-    if (!j) {
-        error_out_of_memory(e);
-        return NULL;
-    }
-    j->debug = d;
-    if (machine_protect(LLVM_SETUP, &j->abandoned, create_protected, &(struct creation){j, e}, e))
-        return j;
-    jit_free(j);
-    return NULL;
-}
-
-static bool dispose_protected(void *user)
-{
-    llvm_failed(LLVMOrcDisposeLLJIT(((struct jit *)user)->lljit), "", &(struct error){0});
-    return true;
-}
-
-void jit_free(struct jit *j)
-{
-    struct error ignored = {0};
-
-    if (!j)
-        return;
-    if (j->lljit && !j->abandoned)
-        machine_protect(LLVM_SETUP, &j->abandoned, dispose_protected, j, &ignored);
-    free(j);
-}
-
-bool jit_is_abandoned(const struct jit *j)
-{
-    return j->abandoned;
-}
-
-static void each_symbol(LLVMBinaryRef object, void (*visit)(LLVMSymbolIteratorRef s, const char *name, void *user), void *user)
-{
-    LLVMSymbolIteratorRef s = LLVMObjectFileCopySymbolIterator(object);
-    for (; !LLVMObjectFileIsSymbolIteratorAtEnd(object, s); LLVMMoveToNextSymbol(s))
-        if (LLVMGetSymbolName(s))
-            visit(s, LLVMGetSymbolName(s), user);
-    LLVMDisposeSymbolIterator(s);
-}
-
-struct perf_map {
-    FILE *f;
-    const char *symbol, *name;
-    uint64_t from, address; /* of the function: in its section, in memory */
-};
-
-static void perf_find(LLVMSymbolIteratorRef s, const char *name, void *user)
-{
-    struct perf_map *p = user;
-    if (!strcmp(name, p->symbol))
-        p->from = LLVMGetSymbolAddress(s);
-}
-
-/* Writes the function itself and those of its stages, whose names begin like its own. */
-static void perf_write(LLVMSymbolIteratorRef s, const char *name, void *user)
-{
-    const struct perf_map *p = user;
-    const size_t length = strlen(p->symbol);
-    if (!strncmp(name, p->symbol, length) && (!name[length] || name[length] == '.'))
-        fprintf(p->f, "%llx %llx webnn_%s_%s\n", (unsigned long long)(p->address + LLVMGetSymbolAddress(s) - p->from),
-                (unsigned long long)LLVMGetSymbolSize(s), name, p->name);
-}
-
-/* Appends "start size name" in hexadecimal to /tmp/perf-<pid>.map, which perf reads to name samples. */
-static void perf_note(LLVMMemoryBufferRef object, const char *symbol, const char *name, uint64_t address)
-{
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    struct perf_map p = {.symbol = symbol, .name = name, .address = address};
-    char *text = NULL, path[64];
-    LLVMBinaryRef binary = LLVMCreateBinary(object, NULL, &text);
-
-    if (!binary) {
-        LLVMDisposeMessage(text);
-        return;
-    }
-    snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
-    pthread_mutex_lock(&lock);
-    int why;
-    p.f = own_file_append(path, &why);
-    if (p.f) {
-        each_symbol(binary, perf_find, &p);
-        each_symbol(binary, perf_write, &p);
-        fclose(p.f);
-    } else {
-        fprintf(stderr, "debug switch perf: %s: %s\n", path, strerror(why));
-    }
-    pthread_mutex_unlock(&lock);
-    LLVMDisposeBinary(binary);
-}
-
-struct found {
-    struct error *error;
-    uint64_t address;
-};
-
-static void found_symbol(LLVMErrorRef error, LLVMOrcCSymbolMapPairs result, size_t count, void *user)
-{
-    struct found *f = user;
-    if (!llvm_failed(error, "linking a kernel", f->error) && count == 1)
-        f->address = result[0].Sym.Address;
-}
-
-struct linking {
-    struct jit *j;
-    struct jit_code *c;
-    LLVMMemoryBufferRef object;
-    const char *symbol, *name;
-    uint64_t address;
-    struct error *e;
-};
-
-static bool link_protected(void *user)
-{
-    struct linking *l = user;
-    struct jit *j = l->j;
-    LLVMMemoryBufferRef copy = NULL;
-
-    if (j->debug && j->debug->flags & DEBUG_PERF)
-        copy =
-            LLVMCreateMemoryBufferWithMemoryRangeCopy(LLVMGetBufferStart(l->object), LLVMGetBufferSize(l->object), l->symbol);
-    l->c->tracker = LLVMOrcJITDylibCreateResourceTracker(j->library);
-    struct found found = {.error = l->e};
-    LLVMErrorRef error = LLVMOrcLLJITAddObjectFileWithRT(j->lljit, l->c->tracker, l->object);
-    if (!llvm_failed(error, "adding a kernel", l->e)) {
-        LLVMOrcCJITDylibSearchOrderElement order = {j->library, LLVMOrcJITDylibLookupFlagsMatchAllSymbols};
-        LLVMOrcCLookupSetElement wanted = {LLVMOrcLLJITMangleAndIntern(j->lljit, l->symbol),
-                                           LLVMOrcSymbolLookupFlagsRequiredSymbol};
-        LLVMOrcExecutionSessionLookup(j->session, LLVMOrcLookupKindStatic, &order, 1, &wanted, 1, found_symbol, &found);
-    }
-    if (copy) {
-        if (found.address)
-            perf_note(copy, l->symbol, l->name, found.address);
-        LLVMDisposeMemoryBuffer(copy);
-    }
-    l->address = found.address;
-    return found.address != 0;
-}
-
-struct jit_code *jit_link(struct jit *j, LLVMMemoryBufferRef object, const char *symbol, const char *name,
+struct jit_code *jit_link(const struct debug_options *d, const void *object, size_t bytes, const char *symbol, const char *name,
                           kernel_function *function, struct error *e)
 {
-    *function = NULL;
+    struct flat_code flat = {.find = d && d->flags & DEBUG_SANITIZE ? find_in_process : NULL};
     struct jit_code *c = calloc(1, sizeof *c);
-    if (!c) {
-        error_out_of_memory(e);
-        LLVMDisposeMemoryBuffer(object);
-        return NULL;
+    uint64_t offset;
+
+    if (!c)
+        return error_null_memory(e);
+    if (flat_code_append(&flat, object, bytes, symbol, &offset, e)) {
+        c->size = flat.size;
+        c->bytes = code_memory_copy(flat.bytes, flat.size, e);
     }
-    struct linking l = {j, c, object, symbol, name, 0, e};
-    if (!machine_protect(LLVM_LINK, &j->abandoned, link_protected, &l, e)) {
-        error_set(e, WNNStatus_UnknownError, "linking a kernel: its function is missing");
-        jit_unlink(j, c);
-        return NULL;
+    if (c->bytes) {
+        *function = (kernel_function)((uintptr_t)c->bytes + offset);
+        if (d && d->flags & (DEBUG_PERF | DEBUG_GDB))
+            tell(c, d, &flat, object, bytes, name);
+    } else {
+        free(c);
+        c = NULL;
     }
-    *function = (kernel_function)(uintptr_t)l.address;
+    flat_code_free(&flat);
     return c;
 }
 
-static bool unlink_protected(void *user)
+void jit_unlink(struct jit_code *c)
 {
-    struct jit_code *c = user;
-
-    llvm_failed(LLVMOrcResourceTrackerRemove(c->tracker), "", &(struct error){0});
-    LLVMOrcReleaseResourceTracker(c->tracker);
-    return true;
-}
-
-void jit_unlink(struct jit *j, struct jit_code *c)
-{
-    struct error ignored = {0};
-
     if (!c)
         return;
-    if (!j->abandoned)
-        machine_protect(LLVM_LINK, &j->abandoned, unlink_protected, c, &ignored);
+    if (c->shown.object) {
+        pthread_mutex_lock(&tell_lock);
+        tell_debugger(&c->shown, false);
+        pthread_mutex_unlock(&tell_lock);
+        free(c->shown.object);
+    }
+    code_memory_free(c->bytes, c->size);
     free(c);
 }

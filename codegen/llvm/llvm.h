@@ -63,7 +63,7 @@ LLVMMemoryBufferRef pipeline_generate(void *pipeline, LLVMModuleRef module);
 /** Frees it.  NULL does nothing. */
 void pipeline_free(void *pipeline);
 /** The part of LLVM that a call uses; the first call of each part runs alone. */
-enum llvm_part { LLVM_SETUP, LLVM_COMPILE, LLVM_LINK, LLVM_PARTS };
+enum llvm_part { LLVM_SETUP, LLVM_COMPILE, LLVM_PARTS };
 /** Runs work, which uses `part`, and returns its result.  If LLVM has a fatal error inside, or gets no memory, this returns
  * false after an error in *e, and *abandoned becomes true.  LLVM's allocations leak, and the objects of LLVM that work changes
  * must be neither used again nor freed. */
@@ -91,22 +91,16 @@ bool machine_compile(struct machine *m, const struct schedule *s, const char *sy
 
 /* ---- jit.c ---- */
 
-/** Links objects into this process. */
-struct jit;
-/** The code of one object that was linked. */
+/** The code of one object that was linked into this process. */
 struct jit_code;
-/** Makes an empty JIT for code of this machine; d must outlive it.  Returns NULL after an error in *e. */
-struct jit *jit_create(const struct debug_options *d, struct error *e);
-/** Frees a JIT and what it still holds.  NULL does nothing. */
-void jit_free(struct jit *j);
-/** Links an object and stores in *function where the function `symbol` is; name is the kernel's, for profilers.  The object is
- * taken over, also on failure.  Returns NULL after an error in *e. */
-struct jit_code *jit_link(struct jit *j, LLVMMemoryBufferRef object, const char *symbol, const char *name,
+/** Prepares for code with those switches, before LLVM compiles any.  Returns false after an error in *e. */
+bool jit_prepare(const struct debug_options *d, struct error *e);
+/** Links an object and stores in *function where the function `symbol` is; name is the kernel's, for profilers.  Returns NULL
+ * after an error in *e. */
+struct jit_code *jit_link(const struct debug_options *d, const void *object, size_t bytes, const char *symbol, const char *name,
                           kernel_function *function, struct error *e);
 /** Removes code that jit_link returned.  NULL does nothing. */
-void jit_unlink(struct jit *j, struct jit_code *c);
-/** Returns whether a call of LLVM was abandoned in the middle of linking; nothing can be linked any more then. */
-bool jit_is_abandoned(const struct jit *j);
+void jit_unlink(struct jit_code *c);
 
 /* ---- flatten.c: position-independent machine code, which needs no linker ----
  *
@@ -114,11 +108,16 @@ bool jit_is_abandoned(const struct jit *j);
  * when mapped at any multiple of 4096.  That is possible because kernels have no external references, and only relative
  * internal ones.  Others are an error that names them. */
 
+enum { FLAT_SECTIONS_MAX = 256 };
+#define FLAT_NOT_PLACED UINT64_MAX
+
 /** Holds the code that was appended so far.  One that is all 0 is empty. */
 struct flat_code {
     unsigned char *bytes;
     size_t size;
     size_t capacity;
+    void *(*find)(const char *name);      /* a function of this process that code may call; NULL: of none */
+    uint64_t sections[FLAT_SECTIONS_MAX]; /* where the sections are of the object that was appended last; FLAT_NOT_PLACED */
 };
 /** Appends an object's code.  *offset becomes the start of its function `symbol`.  Returns false after an error in *e. */
 bool flat_code_append(struct flat_code *f, const void *object, size_t bytes, const char *symbol, uint64_t *offset,

@@ -6,10 +6,10 @@
 #define _GNU_SOURCE
 #include "runtime/engine/cpu/internal.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "ir/support/code_memory.h"
 
 static void *map_file(int file, size_t offset, size_t size)
 {
@@ -20,22 +20,6 @@ static void *map_file(int file, size_t offset, size_t size)
     return p == MAP_FAILED ? NULL : p;
 }
 
-static void *map_copy(const void *bytes, size_t size)
-{
-    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    if (p == MAP_FAILED)
-        return NULL;
-    memcpy(p, bytes, size);
-    __builtin___clear_cache(p, (char *)p + size);
-    if (mprotect(p, size, PROT_READ | PROT_EXEC) == 0)
-        return p;
-    int why = errno;
-    munmap(p, size);
-    errno = why;
-    return NULL;
-}
-
 bool code_map(const struct serialized_source *source, size_t offset, size_t size, struct code_mapping *out, struct error *e)
 {
     *out = (struct code_mapping){NULL, size};
@@ -43,13 +27,12 @@ bool code_map(const struct serialized_source *source, size_t offset, size_t size
         return true;
     out->bytes = map_file(source->file, offset, size);
     if (!out->bytes)
-        out->bytes = map_copy((const char *)source->program + offset, size);
-    return out->bytes || error_set(e, WNNStatus_UnknownError, "memory for code: %s", strerror(errno));
+        out->bytes = code_memory_copy((const char *)source->program + offset, size, e);
+    return out->bytes != NULL;
 }
 
 void code_unmap(struct code_mapping *m)
 {
-    if (m->bytes)
-        munmap(m->bytes, m->size);
+    code_memory_free(m->bytes, m->size);
     m->bytes = NULL;
 }
