@@ -318,6 +318,21 @@ static void prefetch_image(struct emitter *e, const struct kstore *s, V address)
         op_prefetch(&e->m, op_address(&e->m, type_i8, address, const_index(&e->m, e->s->facts->cache.ahead_bytes)));
 }
 
+/* Returns where a row of a tile of windows is stored.  A few rows share an address, from which instructions hold the steps to
+ * the others: registers do not hold one of each.  The last row comes first. */
+static V window_address(struct emitter *e, const struct context *cx, uint32_t form, T element, V pointer)
+{
+    enum { SHARED = 4 };
+    const uint32_t row = cx->copy % cx->tile->rows, step = row % SHARED;
+    const struct context first = context_of_copy(cx, cx->copy - step);
+    V *from = &e->cache.row_pointers[form].pointer;
+
+    if (row + 1 == cx->tile->rows || step + 1 == SHARED)
+        *from = op_opaque(&e->m, op_address(&e->m, element, pointer, form_evaluate(e, &first, form).base));
+    V stride = form_coefficient(e, &e->info.forms[form], e->s->tile.m_var);
+    return op_address(&e->m, element, *from, op_mul(&e->m, const_index(&e->m, step), stride));
+}
+
 void emit_store(struct emitter *e, const struct context *cx, uint32_t store, V value)
 {
     const struct kstore *s = &e->k->stores[store];
@@ -341,6 +356,8 @@ void emit_store(struct emitter *e, const struct context *cx, uint32_t store, V v
     if (scalar)
         loop_if_begin(m->b, scalar);
     V address = form_pointer(e, element, pointer, line, &p);
+    if (cx->tile && cx->tile->vectors == 1 && e->s->tile.window.row.neighbours && p.kind == FORM_CONTIGUOUS && !scalar)
+        address = window_address(e, cx, e->info.store_form[store], element, pointer);
     if (!vector) {
         op_store(m, value, address, NULL, align);
     } else if (p.kind == FORM_CONTIGUOUS) {

@@ -284,18 +284,20 @@ static V unit_values(struct emitter *e, uint32_t var)
 }
 
 /* Acts on every digit of a unit's number, handing x on from one to the next.  Fastest is the variable of transposed tiles or
- * blocks of M, then blocks of the vector variable, then the others from the last to the first.  (Any order would do: units are
- * independent.) */
+ * blocks of M, then blocks of the vector variable, then the others from the last to the first, or before those blocks if
+ * they are outer.  (Any order would do: units are independent.) */
 static void each_digit(struct emitter *e, struct units *u, V x, V (*act)(struct emitter *e, V *slot, V size, V x))
 {
     if (e->s->transpose.var != KEXPR_NONE)
         x = act(e, &u->row_slot, number_value(e, e->info.var_number[e->s->transpose.var]), x);
     if (has_m_blocks(e) && !e->s->tile.m_outer)
         x = act(e, &u->row_slot, m_blocks(e), x);
-    if (e->info.vector_parallel)
+    if (e->info.vector_parallel && !e->s->tile.window.outer)
         x = act(e, &u->vector_slot, parts_of(e, e->s->vector_var, e->s->vector_block), x);
     for (uint32_t i = e->s->unit_var_count; i-- > 0;)
         x = act(e, &u->slots[i], unit_values(e, e->s->unit_vars[i]), x);
+    if (e->s->tile.window.outer)
+        x = act(e, &u->vector_slot, parts_of(e, e->s->vector_var, e->s->vector_block), x);
     if (has_m_blocks(e) && e->s->tile.m_outer)
         act(e, &u->row_slot, m_blocks(e), x);
 }

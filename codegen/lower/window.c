@@ -58,13 +58,24 @@ static uint32_t operand_a(const struct emitter *e, const struct sums *t)
 static void load_window(struct emitter *e, const struct context *cx, const struct sums *t, struct window *w, uint32_t y)
 {
     const struct build *m = &e->m;
-    V word = NULL;
+    const uint32_t expr = e->k->exprs[t->reduce].args[1], form = e->info.expr_form[expr];
+    const struct kexpr *b_load = &e->k->exprs[expr];
+    struct context of = *cx;
+    V word = NULL, stride = NULL;
 
+    if (b_load->op == K_LOAD && !multiplies_bytes(e)) { /* one address for a line */
+        open_window_step(e, w, y, 0);
+        T element = storage_type(e->k->tensors[b_load->tensor].type);
+        V tensor = tensor_pointer(e, b_load->tensor), first = form_evaluate(e, cx, form).base;
+        stride = form_coefficient(e, &e->info.forms[form], e->k->parallel_count + e->k->reduced_count - 1);
+        of.line = op_opaque(m, op_address(m, element, tensor, first));
+    }
     for (uint32_t x = 0; x < w->width; x++) {
         V *b = &w->b[y * w->width + x];
         open_window_step(e, w, y, x);
-        *b = multiplies_bytes(e) ? byte_products_own_b(e, cx)
-                                 : expr_value_lanes(e, cx, e->k->exprs[t->reduce].args[1], cx->lanes);
+        if (of.line)
+            of.element = op_mul(m, const_index(m, x), stride);
+        *b = multiplies_bytes(e) ? byte_products_own_b(e, cx) : expr_value_lanes(e, &of, expr, cx->lanes);
         if (w->words)
             *b = word = push_byte(m, x % BYTE_WORD ? word : NULL, *b);
     }

@@ -99,6 +99,7 @@ struct tile_window {
     bool line_left;           /* there may be a last line, whose tiles are of it alone */
     bool skips;               /* A is zero in the padding: lines of it are skipped, so that one code serves edges, too */
     uint32_t low, high;       /* then: elements at the ends of a line that a tile reads which may be in the padding */
+    bool outer;               /* blocks of the vector variable are the slowest loop */
 };
 
 /**

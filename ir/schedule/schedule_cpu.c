@@ -460,6 +460,13 @@ static void choose_vector_block(struct schedule *s, bool sizes_vary)
     const struct loop_facts *loop = &s->facts->loop;
     int64_t others = 1;
 
+    /* Units of windows follow each other down an image with a line of the cache of each pixel: what they share stays in L1. */
+    s->tile.window.outer = s->tiled && s->tile.window.lines > 1 && s->tile.blocks.bytes.a == KEXPR_NONE &&
+                           !k->macro_tile_vars && kernel_find_bounded(k) == KEXPR_NONE;
+    if (s->tile.window.outer)
+        for (s->vector_block = (int64_t)s->lanes * s->tile.vectors;
+             s->vector_block * (int64_t)sizeof(float) < TARGET_LINE_BYTES;)
+            s->vector_block *= 2;
     if (!vector_is(s, KVAR_PARALLEL) || s->tiled || s->transpose.var != KEXPR_NONE || !k->reduced_count)
         return;
     for (uint32_t i = 0; i < k->parallel_count; i++)
