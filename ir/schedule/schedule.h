@@ -276,6 +276,7 @@ struct contraction {
     int64_t m;     /* points that read all of B */
     int64_t n, k;  /* n: output channels, where convolutions are meant */
     int64_t group; /* those of N that read the same part of A, or are contiguous in the result: no panel is wider */
+    bool compact;  /* B has less than 32 bits for a number */
 };
 
 /**

@@ -190,8 +190,8 @@ static int64_t preferred_panel(const struct target *t, const struct contraction 
 {
     const struct contraction_facts *facts = &target_facts(t)->contraction;
     const int64_t lanes = target_lanes(t), line = TARGET_LINE_BYTES / (int64_t)sizeof(float);
-    const int64_t preferred = lanes * facts->panel.vectors_preferred;
-    const int64_t width = c->group % preferred == 0 ? preferred : lanes * facts->panel.vectors;
+    const int64_t compact = lanes * facts->panel.vectors_compact;
+    const int64_t width = c->compact && c->group % compact == 0 ? compact : lanes * facts->panel.vectors;
 
     /* parts of a panel share a line of the cache */
     return c->m <= facts->few_rows ? lanes * facts->panel.vectors_few : width < line ? line : width;

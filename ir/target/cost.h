@@ -96,12 +96,12 @@ struct tile_facts {
 
 /** The widths of panels of a packed constant B, in vectors. */
 struct panel_facts {
-    uint32_t vectors;           /* where tiles have as many rows as registers allow */
-    uint32_t vectors_preferred; /* taken instead where it divides N: what registers allow without a loss */
-    uint32_t vectors_short;     /* of one tile with fewer rows */
-    uint32_t vectors_few;       /* for few rows, where reading B is what takes time */
-    uint32_t vectors_most;      /* of several tiles, where narrower ones would waste lanes */
-    uint32_t piece_least;       /* least output channels of a head for separate panels: elements, not vectors */
+    uint32_t vectors;         /* where tiles have as many rows as registers allow */
+    uint32_t vectors_compact; /* taken instead of a compact B where it divides N: what registers allow without a loss */
+    uint32_t vectors_short;   /* of one tile with fewer rows */
+    uint32_t vectors_few;     /* for few rows, where reading B is what takes time */
+    uint32_t vectors_most;    /* of several tiles, where narrower ones would waste lanes */
+    uint32_t piece_least;     /* least output channels of a head for separate panels: elements, not vectors */
 };
 
 /** Describes tiles whose accumulators have operands of their own (struct tile_window in ir/schedule/schedule.h). */

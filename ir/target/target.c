@@ -92,10 +92,10 @@
 /* What fewer or narrower registers allow than 32 of 512 bits. */
 #define NARROW_TILE {TILE_FACTS, .padded_rows = {4, 0}}
 #define NARROW_CONTRACTION                                                                                                     \
-    {CONTRACTION_FACTS, .tile = NARROW_TILE, .panel = {PANEL_FACTS, .vectors_preferred = 2}, .window = WINDOW_FACTS(400),      \
+    {CONTRACTION_FACTS, .tile = NARROW_TILE, .panel = {PANEL_FACTS, .vectors_compact = 2}, .window = WINDOW_FACTS(400),        \
      .unrolled_steps = 144}
 #define WIDE_CONTRACTION                                                                                                       \
-    {CONTRACTION_FACTS, .tile = {TILE_FACTS, .padded_rows = {8, 7}}, .panel = {PANEL_FACTS, .vectors_preferred = 3},           \
+    {CONTRACTION_FACTS, .tile = {TILE_FACTS, .padded_rows = {8, 7}}, .panel = {PANEL_FACTS, .vectors_compact = 3},             \
      .window = WINDOW_FACTS(400), .unrolled_steps = 288}
 
 /* This was measured with vectors of 512 bits on processors where one such multiply-add begins in a cycle.  Narrower vectors
@@ -150,7 +150,7 @@ static const struct target_facts rows[ROW_COUNT] = {
     /* An engine loads all operands of unrolled steps first: what the registers do not hold goes to the stack and back. */
     [WEBASSEMBLY] = {.name = "webassembly",
                      HALF_RATE_ROW,
-                     .contraction = {CONTRACTION_FACTS, .tile = NARROW_TILE, .panel = {PANEL_FACTS, .vectors_preferred = 2},
+                     .contraction = {CONTRACTION_FACTS, .tile = NARROW_TILE, .panel = {PANEL_FACTS, .vectors_compact = 2},
                                      .window = WINDOW_FACTS(8), .unrolled_steps = 8},
                      .multiplication = {UNMEASURED_MULTIPLICATION(0.25, 0.25)},
                      .winograd = {WINOGRAD_FACTS, .kinds = 1},

@@ -142,10 +142,11 @@ static bool is_candidate(const struct node *n, const struct target *t)
     return !library_computes(n, t);
 }
 
-static int64_t panel_of(const struct target *t, const struct node *n, const struct weight_order *o, int64_t rows)
+static int64_t panel_of(const struct target *t, const struct node *n, const struct weight_order *o, int64_t rows, bool compact)
 {
-    return schedule_panel(
-        t, &(struct contraction){.m = rows, .n = n->inputs[1].value->type.dims[o->results], .k = o->inner, .group = o->group});
+    const int64_t columns = n->inputs[1].value->type.dims[o->results];
+
+    return schedule_panel(t, &(struct contraction){rows, columns, o->inner, o->group, compact});
 }
 
 /*
@@ -160,10 +161,10 @@ static int64_t compact_panel_of(const struct target *t, const struct node *n, co
     if (t->compact.panel_columns)
         return schedule_device_panel(n->inputs[1].value->type.dims[o->results], o->group, t->compact.panel_columns);
 
-    const bool tall = !rounds && facts->panel.vectors_preferred > facts->panel.vectors &&
-                      o->group % (target_lanes(t) * (int64_t)facts->panel.vectors_preferred) == 0;
+    const bool tall = !rounds && facts->panel.vectors_compact > facts->panel.vectors &&
+                      o->group % (target_lanes(t) * (int64_t)facts->panel.vectors_compact) == 0;
 
-    return panel_of(t, n, o, tall ? facts->tall_rows : 1);
+    return panel_of(t, n, o, tall ? facts->tall_rows : 1, true);
 }
 
 /* Says how a B of floats is packed. */
@@ -193,7 +194,7 @@ static bool pack_floats(struct graph *g, struct node *n, const struct target *t)
     if (!find_order(&target_facts(t)->contraction, n, &order))
         return false;
     /* Other sizes share the weights: panels for many rows are about as fast for few. */
-    int64_t panel = panel_of(t, n, &order, t->sizes_vary ? target_facts(t)->contraction.tall_rows : order.rows);
+    int64_t panel = panel_of(t, n, &order, t->sizes_vary ? target_facts(t)->contraction.tall_rows : order.rows, false);
     if (panel == 2 || (order.rows == 1 && order.inner > TILE_SUM_STEPS &&
                        panel > target_lanes(t) * (int64_t)target_facts(t)->contraction.panel.vectors_most))
         panel = 0; /* vectors run along K, or no width divides the columns and along them they would jump from row to row */
@@ -286,7 +287,7 @@ static struct node *pack_bytes(struct graph *g, struct node *n, const struct tar
     if (!find_order(&target_facts(t)->contraction, n, &order))
         return NULL;
     struct value *operands[2] = {n->inputs[0].value, n->inputs[1].value};
-    n = pack_byte_operands(g, n, &order, panel_of(t, n, &order, order.rows), t);
+    n = pack_byte_operands(g, n, &order, panel_of(t, n, &order, order.rows, true), t);
     for (uint32_t i = 0; n && i < 2; i++)
         value_drop_unread(operands[i]);
     return n;

@@ -9,7 +9,10 @@
 #include "ir/kernel/kernel.h"
 #include "runtime/engine/onednn/onednn.h"
 
-enum { LINE_ELEMENTS = TARGET_LINE_BYTES / sizeof(float) };
+enum {
+    LINE_ELEMENTS = TARGET_LINE_BYTES / sizeof(float),
+    SHARERS = 5 /* matrices in a graph, as a rule, with the same code */
+};
 
 /** Counts what struct contraction_prices has prices of. */
 struct contraction_size {
@@ -131,7 +134,9 @@ bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool co
         return true; /* vectors run along K, without tiles: each row reads all of it */
     const double library = contraction_time(l, &f->library, &s);
     const double generated = contraction_time(l, constant && s.panels ? &f->packed : &f->unpacked, &s);
+    /* Matrices of whole panels share code with those of other sizes, which a graph has more of. */
+    const bool shares = constant && s.panels && !s.windows && !s.ragged;
 
-    return library * f->worth <= generated ||
-           (s.rows / s.batch > l->facts->contraction.few_rows && library - generated < f->compile);
+    return library * (shares ? 1 : f->worth) <= generated ||
+           (s.rows / s.batch > l->facts->contraction.few_rows && library - generated < f->compile / (shares ? SHARERS : 1));
 }

@@ -79,7 +79,7 @@ static const struct range ranges[] = {
     RANGE(UINT32, uint32_t, contraction.tile.padded_rows[0], 1, 32),
     RANGE(UINT32, uint32_t, contraction.tile.padded_rows[1], 0, 32), /* 0: there is no second */
     RANGE(UINT32, uint32_t, contraction.panel.vectors, 1, 8),
-    RANGE(UINT32, uint32_t, contraction.panel.vectors_preferred, 1, 8),
+    RANGE(UINT32, uint32_t, contraction.panel.vectors_compact, 1, 8),
     RANGE(UINT32, uint32_t, contraction.panel.vectors_short, 1, 8),
     RANGE(UINT32, uint32_t, contraction.panel.vectors_few, 1, 16),
     RANGE(UINT32, uint32_t, contraction.panel.vectors_most, 1, 32),
@@ -223,8 +223,8 @@ TEST(facts_agree)
         assert_true(f->multiplication.tile.split_near <= f->multiplication.tile.split_far);
         assert_int_equal(f->loop.vector_block & (f->loop.vector_block - 1), 0); /* units are counted by shifts */
         assert_int_equal(f->loop.vector_block_least & (f->loop.vector_block_least - 1), 0);
-        assert_true(f->contraction.panel.vectors <= f->contraction.panel.vectors_preferred);
-        assert_true(f->contraction.panel.vectors_preferred <= f->contraction.panel.vectors_short);
+        assert_true(f->contraction.panel.vectors <= f->contraction.panel.vectors_compact);
+        assert_true(f->contraction.panel.vectors_compact <= f->contraction.panel.vectors_short);
         assert_true(f->contraction.panel.vectors_short <= f->contraction.panel.vectors_most);
         assert_true(f->contraction.tile.vectors_most_tall <= f->contraction.tile.vectors_most);
         assert_true(f->contraction.tile.padded_rows[1] < f->contraction.tile.padded_rows[0]);

@@ -116,16 +116,15 @@ TEST(weights_are_packed)
     "inputs { a: f32[" rows ", 9]; } consts { b: f32[9, " columns "] @scalar(1); } nodes { m = matmul(a, b); " after           \
     " } outputs { y; }"
 
-/* With 32 registers of 512 bits tiles of many rows are three vectors wide, if that leaves no rest; 1x1 convolutions are like
- * contractions. */
+/* Tiles of many rows are two vectors wide, of few rows four; 1x1 convolutions are like contractions. */
 TEST(wide_tiles_are_chosen)
 {
-    check_for(512, MATMUL("64", "96", "y = relu(m);"), "f32[2, 9, 48]");
+    check_for(512, MATMUL("64", "96", "y = relu(m);"), "f32[3, 9, 32]");
     check_for(256, MATMUL("64", "96", "y = relu(m);"), "f32[6, 9, 16]");
-    check_for(512, MATMUL("64", "128", "y = relu(m);"), "f32[4, 9, 32]");
+    check_for(512, MATMUL("64", "144", "y = relu(m);"), "f32[3, 9, 48]");
     check_for(512, MATMUL("4", "192", "y = relu(m);"), "f32[3, 9, 64]");
-    check_for(512, CONV("96, 8, 1, 1", ""), "f32[2, 1, 1, 8, 48]");
-    check_for(512, CONV("96, 8, 1, 1", ", strides=[2, 2]"), "f32[2, 1, 1, 8, 48]");
+    check_for(512, CONV("96, 8, 1, 1", ""), "f32[3, 1, 1, 8, 32]");
+    check_for(512, CONV("96, 8, 1, 1", ", strides=[2, 2]"), "f32[3, 1, 1, 8, 32]");
     /* several tiles wide only if the panel stays in the cache */
     check_for(512,
               "inputs { a: f32[32, 512]; } consts { b: f32[512, 1000] @scalar(1); } "
@@ -137,7 +136,7 @@ TEST(wide_tiles_are_chosen)
               "f32[25, 513, 40]");
     /* a head's results are not cut by the end of a panel */
     check_for(512, MATMUL("64", "192", "r = relu(m); y = reshape(r, [64, 3, 64]);"), "f32[6, 9, 32]");
-    check_for(512, MATMUL("64", "192", "y = reshape(m, [64, 96, 2]);"), "f32[4, 9, 48]");
+    check_for(512, MATMUL("64", "192", "y = reshape(m, [64, 96, 2]);"), "f32[6, 9, 32]");
 }
 
 TEST(other_weights_are_left_alone)
