@@ -313,6 +313,17 @@ static struct group *producer_group(struct fuse *f, const struct value *v, struc
     return NULL;
 }
 
+/* Returns whether n makes floats of bytes for elementwise nodes only: its readers join it, and bytes are moved. */
+static bool awaits_readers(const struct node *n)
+{
+    if (n->op != OP_DEQUANTIZE_LINEAR || n->results[0]->output_uses)
+        return false;
+    value_for_each_use (n->results[0], u)
+        if (!(op_infos[u->node->op].flags & OPF_ELEMENTWISE) || u->node->cluster)
+            return false;
+    return true;
+}
+
 /* Joins the groups that compute n's inputs.  A contraction's weights come first: without them it is another kernel. */
 static void join_producers(struct fuse *f, const struct node *n)
 {
@@ -326,8 +337,11 @@ static void join_producers(struct fuse *f, const struct node *n)
         uint32_t view_count;
 
         producer = producer_group(f, n->inputs[backwards ? count - 1 - i : i].value, views, &view_count);
-        if (producer && producer != g)
-            try_join(f, g, producer, views, view_count);
+        if (!producer || producer == g || !try_join(f, g, producer, views, view_count))
+            continue;
+        const struct node *of = n->inputs[backwards ? count - 1 - i : i].value->producer;
+        if (awaits_readers(of))
+            join_producers(f, of);
     }
 }
 
@@ -429,7 +443,8 @@ static bool visit(struct fuse *f, struct node *n)
         join_parts(f, n);
     if (op_infos[n->op].flags & OPF_LIBRARY && n->input_count > 1 && value_is_unpacked(n->inputs[1].value))
         join_rounded(f, n);
-    join_producers(f, n);
+    if (!awaits_readers(n))
+        join_producers(f, n);
     join_siblings(f, n);
     return !f->g->error.status;
 }
