@@ -7,17 +7,61 @@
 #include "codegen/lower/access.h"
 #include "codegen/lower/scalar.h"
 
-static V compute_quantised(struct emitter *e, const struct context *cx, const struct quantised *q, uint32_t lanes,
-                           enum ktype to)
+enum { CLAMPS_MOST = 2 };
+
+static const struct kexpr *quantised_scale(const struct kernel *k, const struct quantised *q)
 {
-    V zero_point = q->zero_point == KEXPR_NONE ? NULL : expr_value_lanes(e, cx, q->zero_point, 1);
-    V x = expr_value_lanes(e, cx, q->x, lanes), scale = expr_value_lanes(e, cx, q->scale, 1);
+    return q->scale == KEXPR_NONE ? NULL : &k->exprs[q->scale];
+}
 
-    const struct kexpr *of = &e->k->exprs[q->x], *by = &e->k->exprs[q->scale];
-    const struct kexpr *most = of->op == K_MIN ? &e->k->exprs[of->args[1]] : NULL;
-    const bool bounded = most && most->op == K_CONST && by->op == K_CONST && most->bits.f32 <= QUOTIENT_MOST * by->bits.f32;
+/* Returns whether x is clamped to what is no large quotient. */
+static bool is_bounded(const struct kernel *k, const struct quantised *q)
+{
+    const struct kexpr *of = &k->exprs[q->x], *most = of->op == K_MIN ? &k->exprs[of->args[1]] : NULL;
+    const struct kexpr *by = q->scale == KEXPR_NONE ? NULL : &k->exprs[q->scale];
 
-    return emit_quantised(&e->m, x, scale, zero_point, to == KT_I8, bounded);
+    return most && most->op == K_CONST && (!by || by->op == K_CONST) &&
+           most->bits.f32 <= QUOTIENT_MOST * (by ? by->bits.f32 : 1);
+}
+
+static enum quotient quotient_of(const struct kernel *k, const struct quantised *q)
+{
+    return q->fits ? QUOTIENT_FITS : is_bounded(k, q) ? QUOTIENT_BOUNDED : QUOTIENT_ANY;
+}
+
+static V value_or_null(struct emitter *e, const struct context *cx, uint32_t expr)
+{
+    return expr == KEXPR_NONE ? NULL : expr_value_lanes(e, cx, expr, 1);
+}
+
+void expr_quantise_copies(struct emitter *e, const struct context *cx, uint32_t expr)
+{
+    const struct kexpr *exprs = e->k->exprs, *clamps[CLAMPS_MOST], *x = &exprs[expr];
+    const struct build *m = &e->m;
+    uint32_t clamped = 0, quantised = expr;
+    struct quantised q;
+
+    for (; (x->op == K_MIN || x->op == K_MAX) && clamped < CLAMPS_MOST; x = &exprs[quantised]) {
+        clamps[clamped++] = x;
+        quantised = x->args[exprs[x->args[0]].op == K_CONST];
+    }
+    if (!cx->tile || !frame_is_here(&e->frame, e->info.expr_level[quantised]) || !schedule_quantised(e->s, quantised, &q) ||
+        cx->lanes != m->isa->vector_bits / 32 || !quantise_has(m, cx->lanes, quantised_scale(e->k, &q)))
+        return;
+    for (uint32_t c = 0; c < cx->copies; c += QUANTISED_VECTORS) {
+        V zero_point = value_or_null(e, cx, q.zero_point), scale = value_or_null(e, cx, q.scale), parts[QUANTISED_VECTORS];
+        for (uint32_t i = 0; i < QUANTISED_VECTORS; i++) {
+            const struct context of = context_of_copy(cx, c + i < cx->copies ? c + i : c);
+            parts[i] = expr_value_lanes(e, &of, q.x, cx->lanes);
+        }
+        V bytes = emit_quantised_vectors(m, parts, scale, zero_point, x->type == KT_I8, quotient_of(e->k, &q));
+        for (uint32_t i = clamped; i-- > 0;) {
+            V bound = expr_value_lanes(e, cx, clamps[i]->args[exprs[clamps[i]->args[0]].op != K_CONST], 1);
+            bytes = emit_operation(m, clamps[i]->op, x->type, x->type, bytes, splat(m, bound, lanes_of(bytes)), NULL);
+        }
+        for (uint32_t i = 0; i < QUANTISED_VECTORS && c + i < cx->copies; i++)
+            expr_know(e, expr, c + i, op_lanes(m, bytes, NULL, i * cx->lanes, cx->lanes));
+    }
 }
 
 enum { MANTISSA_BITS = 0x4b000000 /* of 2^23, whose last bits count ones */ };
@@ -98,8 +142,11 @@ static V compute(struct emitter *e, const struct context *cx, uint32_t expr)
     if (index != KEXPR_NONE)
         return op2(&e->m, LOOP_PERMUTE, lookup_table(&e->m, table), expr_value_lanes(e, cx, index, lanes));
     if (frame_is_here(&e->frame, e->info.expr_level[expr]) && schedule_quantised(e->s, expr, &quantised) &&
-        quantise_has(&e->m, lanes, &e->k->exprs[quantised.scale]))
-        return compute_quantised(e, cx, &quantised, lanes, x->type);
+        quantise_has(&e->m, lanes, quantised_scale(e->k, &quantised))) {
+        V zero_point = value_or_null(e, cx, quantised.zero_point), scale = value_or_null(e, cx, quantised.scale);
+        return emit_quantised(&e->m, expr_value_lanes(e, cx, quantised.x, lanes), scale, zero_point, x->type == KT_I8,
+                              quotient_of(e->k, &quantised));
+    }
     for (uint32_t i = 0; i < 3 && x->args[i] != KEXPR_NONE; i++)
         args[i] = expr_value_lanes(e, cx, x->args[i], lanes);
     enum ktype from = x->args[0] != KEXPR_NONE ? e->k->exprs[x->args[0]].type : x->type;

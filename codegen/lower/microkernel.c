@@ -464,13 +464,35 @@ static struct sums make_sums(struct emitter *e, const struct context *cx, const 
     return t;
 }
 
+/* Returns the addition of a number to the sum of bytes, as of a bias, if nothing else reads that sum; or KEXPR_NONE. */
+static uint32_t find_bias(const struct emitter *e, uint32_t sum)
+{
+    uint32_t found = KEXPR_NONE, readers = 0;
+
+    for (uint32_t i = sum + 1; i < e->k->expr_count && has_bytes(e); i++)
+        for (uint32_t a = 0; a < 3; a++)
+            if (e->k->exprs[i].args[a] == sum) {
+                readers++;
+                found = e->k->exprs[i].op == K_ADD && e->k->exprs[e->k->exprs[i].args[!a]].op == K_LOAD ? i : KEXPR_NONE;
+            }
+    return readers == 1 ? found : KEXPR_NONE;
+}
+
 static void finish_sums(struct emitter *e, const struct context *cx, const struct sums *t)
 {
     const bool split = e->s->tile.split != KEXPR_NONE && !may_be_one_block(e);
+    const uint32_t added = find_bias(e, t->reduce);
 
     for (uint32_t c = 0; c < cx->copies; c++) {
         V factor = split ? NULL : factor_value(e, cx, c);
         V value = split ? op_get(&e->m, t->total[c]) : partial_value(e, cx, t, c);
+        if (factor && added != KEXPR_NONE) { /* of one operator, which may round less often */
+            const struct context of = context_of_copy(cx, c);
+            const uint32_t *args = e->k->exprs[added].args;
+            V bias = expr_value_lanes(e, &of, args[args[0] == t->reduce], cx->lanes);
+            expr_know(e, added, c, op_mad(&e->m, value, factor, bias));
+            continue;
+        }
         expr_know(e, t->reduce, c, factor ? op_mul(&e->m, value, factor) : value);
     }
 }

@@ -52,5 +52,9 @@ bool values_prepare(struct emitter *e, const struct build *m, const struct sched
 V expr_value(struct emitter *e, const struct context *cx, uint32_t expr);
 /** Returns the same value with that many lanes. */
 V expr_value_lanes(struct emitter *e, const struct context *cx, uint32_t expr, uint32_t lanes);
+/** Lets a tile's bytes, where an expression quantises, be made of several copies' vectors at once, which takes fewer
+ * instructions.
+ */
+void expr_quantise_copies(struct emitter *e, const struct context *cx, uint32_t expr);
 /** Makes empty caches, for code whose values those in e->cache are not.  Returns false if memory runs out. */
 bool caches_make(struct emitter *e, struct caches *c);

@@ -6,12 +6,16 @@
 
 #include "webnn/webnn.h"
 
+/** Says that no number of a constant is NaN or larger in magnitude. */
+enum constant_magnitude { MAGNITUDE_UNKNOWN, MAGNITUDE_1, MAGNITUDE_2_24 };
+
 /** The bytes of a constant, which are copied or lent, and shared by an atomic reference count. */
 struct constant {
     atomic_uint references;
     bool ours;                  /* constant_create or constant_pool_place allocated the bytes */
     atomic_uchar refused_tiles; /* kinds of Winograd tiles that lose too much accuracy with these weights, by bit */
     bool pairs_fit;             /* signed bytes: products of two neighbours with unsigned ones have a sum of 16 bits */
+    uint8_t magnitude;          /* of float32 numbers; an enum constant_magnitude */
     size_t bytes;
     const void *data;                     /* row-major; aligned to 64 bytes when owned, as the lender has it when lent */
     WNNBufferReleaseCallbackInfo release; /* callback NULL: the bytes are in one block with this */

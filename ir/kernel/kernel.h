@@ -186,10 +186,11 @@ struct kstore {
 struct ktensor {
     dtype type;
     bool written;
-    bool unaligned;   /* its elements may lie at any address: bytes that were lent, often of a mapped file */
-    bool pairs_fit;   /* as of struct constant */
-    int64_t elements; /* of the whole buffer; every address is below it (kernel_verify proves it where it can) */
-    void *user;       /* the lowering's: which graph value this is */
+    bool unaligned;    /* its elements may lie at any address: bytes that were lent, often of a mapped file */
+    bool pairs_fit;    /* as of struct constant */
+    uint8_t magnitude; /* likewise */
+    int64_t elements;  /* of the whole buffer; every address is below it (kernel_verify proves it where it can) */
+    void *user;        /* the lowering's: which graph value this is */
 };
 
 /** A tensor in scratch that passes data between stages.  It holds data of the macro-tile that is being computed. */

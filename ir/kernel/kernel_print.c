@@ -391,6 +391,8 @@ static void describe(struct writer *w, const struct kernel *k)
         put_text(w, w->numbers ? "" : "]");
         put_text(w, k->tensors[i].unaligned ? " unaligned" : "");
         put_text(w, k->tensors[i].pairs_fit ? " pairs_fit" : "");
+        if (k->tensors[i].magnitude)
+            put(w, " magnitude ", k->tensors[i].magnitude);
         put_text(w, k->tensors[i].written ? " written\n" : "\n");
     }
     for (uint32_t i = 0; i < k->expr_count; i++)

@@ -238,10 +238,12 @@ static inline bool tile_has_lines(const struct schedule *s, uint32_t var)
     return s->tiled && s->tile.window.lines > 1 && s->tile.window.line_var == var;
 }
 
+enum { QUANTISED_VECTORS = 4 }; /* of 32 bits, which make one of bytes */
 /** Says of what bytes are made: round(x / scale) + zero_point, where only x differs from lane to lane. */
 struct quantised {
-    uint32_t x, scale;
+    uint32_t x, scale;   /* KEXPR_NONE: 1 */
     uint32_t zero_point; /* float32, a whole number that is not larger than bytes are; KEXPR_NONE: 0 */
+    bool fits;           /* x / scale is a number within int32 */
 };
 
 /** Returns whether an expression is of that form, and its parts. */

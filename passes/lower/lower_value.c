@@ -33,6 +33,7 @@ uint32_t lower_tensor(struct lowering *l, const struct value *v, bool written)
                              (void *)(uintptr_t)v);
     const uint32_t tensor = kernel_tensor(k, v->type.type, type_elements(&v->type), written, (void *)(uintptr_t)v);
     k->tensors[tensor].pairs_fit = v->constant && v->constant->pairs_fit;
+    k->tensors[tensor].magnitude = v->constant ? v->constant->magnitude : MAGNITUDE_UNKNOWN;
     return tensor;
 }
 

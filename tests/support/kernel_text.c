@@ -391,6 +391,7 @@ static void parse_tensor(struct parser *p, const char *name, bool local)
         return;
     p->k->tensors[id].unaligned = take(p, "unaligned");
     p->k->tensors[id].pairs_fit = take(p, "pairs_fit");
+    p->k->tensors[id].magnitude = take(p, "magnitude") ? (uint8_t)parse_size(p) : 0;
     p->k->tensors[id].written = take(p, "written");
 }
 
