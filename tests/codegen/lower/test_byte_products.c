@@ -15,10 +15,10 @@ static void fill_bytes(void *data, int64_t n, enum fill fill, uint8_t least, uin
 {
     uint8_t *to = data;
 
-    for (int64_t i = 0; i < n; i++) {
-        const bool odd = random_bits() & 1;
-        to[i] = fill == RANDOM ? (uint8_t)random_bits() : fill == LEAST || (fill == ENDS && odd) ? least : largest;
-    }
+    for (int64_t i = 0; i < n; i++)
+        to[i] = fill == RANDOM                                           ? (uint8_t)random_bits()
+                : fill == LEAST || (fill == ENDS && (random_bits() & 1)) ? least
+                                                                         : largest;
 }
 
 /* Returns whether every instruction set that multiplies bytes computes the kernel so. */
