@@ -14,21 +14,6 @@ static const struct kexpr *quantised_scale(const struct kernel *k, const struct 
     return q->scale == KEXPR_NONE ? NULL : &k->exprs[q->scale];
 }
 
-/* Returns whether x is clamped to what is no large quotient. */
-static bool is_bounded(const struct kernel *k, const struct quantised *q)
-{
-    const struct kexpr *of = &k->exprs[q->x], *most = of->op == K_MIN ? &k->exprs[of->args[1]] : NULL;
-    const struct kexpr *by = q->scale == KEXPR_NONE ? NULL : &k->exprs[q->scale];
-
-    return most && most->op == K_CONST && (!by || by->op == K_CONST) &&
-           most->bits.f32 <= QUOTIENT_MOST * (by ? by->bits.f32 : 1);
-}
-
-static enum quotient quotient_of(const struct kernel *k, const struct quantised *q)
-{
-    return q->fits ? QUOTIENT_FITS : is_bounded(k, q) ? QUOTIENT_BOUNDED : QUOTIENT_ANY;
-}
-
 static V value_or_null(struct emitter *e, const struct context *cx, uint32_t expr)
 {
     return expr == KEXPR_NONE ? NULL : expr_value_lanes(e, cx, expr, 1);
@@ -54,7 +39,7 @@ void expr_quantise_copies(struct emitter *e, const struct context *cx, uint32_t 
             const struct context of = context_of_copy(cx, c + i < cx->copies ? c + i : c);
             parts[i] = expr_value_lanes(e, &of, q.x, cx->lanes);
         }
-        V bytes = emit_quantised_vectors(m, parts, scale, zero_point, x->type == KT_I8, quotient_of(e->k, &q));
+        V bytes = emit_quantised_vectors(m, parts, scale, zero_point, x->type == KT_I8, q.fits);
         for (uint32_t i = clamped; i-- > 0;) {
             V bound = expr_value_lanes(e, cx, clamps[i]->args[exprs[clamps[i]->args[0]].op != K_CONST], 1);
             bytes = emit_operation(m, clamps[i]->op, x->type, x->type, bytes, splat(m, bound, lanes_of(bytes)), NULL);
@@ -145,7 +130,7 @@ static V compute(struct emitter *e, const struct context *cx, uint32_t expr)
         quantise_has(&e->m, lanes, quantised_scale(e->k, &quantised))) {
         V zero_point = value_or_null(e, cx, quantised.zero_point), scale = value_or_null(e, cx, quantised.scale);
         return emit_quantised(&e->m, expr_value_lanes(e, cx, quantised.x, lanes), scale, zero_point, x->type == KT_I8,
-                              quotient_of(e->k, &quantised));
+                              quantised.fits);
     }
     for (uint32_t i = 0; i < 3 && x->args[i] != KEXPR_NONE; i++)
         args[i] = expr_value_lanes(e, cx, x->args[i], lanes);

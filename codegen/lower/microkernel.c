@@ -464,18 +464,15 @@ static struct sums make_sums(struct emitter *e, const struct context *cx, const 
     return t;
 }
 
-/* Returns the addition of a number to the sum of bytes, as of a bias, if nothing else reads that sum; or KEXPR_NONE. */
+/* Returns the addition of a number to the sum of bytes, as of a bias, if no other expression reads that sum; or KEXPR_NONE. */
 static uint32_t find_bias(const struct emitter *e, uint32_t sum)
 {
     uint32_t found = KEXPR_NONE, readers = 0;
 
-    for (uint32_t i = sum + 1; i < e->k->expr_count && has_bytes(e); i++)
-        for (uint32_t a = 0; a < 3; a++)
-            if (e->k->exprs[i].args[a] == sum) {
-                readers++;
-                found = e->k->exprs[i].op == K_ADD && e->k->exprs[e->k->exprs[i].args[!a]].op == K_LOAD ? i : KEXPR_NONE;
-            }
-    return readers == 1 ? found : KEXPR_NONE;
+    for (uint32_t i = 0; i < 3 * e->k->expr_count && has_bytes(e); i++)
+        if (e->k->exprs[i / 3].args[i % 3] == sum && ++readers)
+            found = i / 3;
+    return readers == 1 && e->k->exprs[found].op == K_ADD ? found : KEXPR_NONE;
 }
 
 static void finish_sums(struct emitter *e, const struct context *cx, const struct sums *t)
@@ -491,7 +488,6 @@ static void finish_sums(struct emitter *e, const struct context *cx, const struc
             const uint32_t *args = e->k->exprs[added].args;
             V bias = expr_value_lanes(e, &of, args[args[0] == t->reduce], cx->lanes);
             expr_know(e, added, c, op_mad(&e->m, value, factor, bias));
-            continue;
         }
         expr_know(e, t->reduce, c, factor ? op_mul(&e->m, value, factor) : value);
     }

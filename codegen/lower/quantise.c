@@ -12,6 +12,7 @@
 
 #include "ir/schedule/schedule.h"
 
+#define QUOTIENT_MOST 0x1p10 /* larger ones saturate, too */
 #define SCALE_LEAST 0x1p-64
 #define SCALE_MOST 0x1p64
 
@@ -31,11 +32,11 @@ bool quantise_has(const struct build *m, uint32_t lanes, const struct kexpr *sca
 
 /* Returns the whole numbers next to x / scale, of two the even one, as int32; the least of all for NaN, and for numbers far
  * below. */
-static V whole_quotient(const struct build *m, V x, const struct divisor *d, bool is_signed, enum quotient quotient)
+static V whole_quotient(const struct build *m, V x, const struct divisor *d, bool is_signed, bool fits)
 {
     const uint32_t lanes = lanes_of(x);
     /* a comparison with this order lets NaN through */
-    V q = quotient == QUOTIENT_ANY ? op_select(m, op_lt(m, d->most, x), d->most, x) : x;
+    V q = fits ? x : op_select(m, op_lt(m, d->most, x), d->most, x);
 
     if (d->scale) {
         V least = q;
@@ -44,7 +45,7 @@ static V whole_quotient(const struct build *m, V x, const struct divisor *d, boo
         q = op_mad(m, rest, d->reciprocal, q);
     }
     q = op_convert(m, LOOP_TO_NEAREST, q, type_lanes(type_i32, lanes));
-    return is_signed && quotient != QUOTIENT_FITS ? op_select(m, op_unordered(m, x, x), d->minus_zero_point, q) : q;
+    return is_signed && !fits ? op_select(m, op_unordered(m, x, x), d->minus_zero_point, q) : q;
 }
 
 static struct divisor divisor_of(const struct build *m, V x, V scale, V whole)
@@ -63,12 +64,12 @@ static struct divisor divisor_of(const struct build *m, V x, V scale, V whole)
 }
 
 /* Returns the bytes of one vector, as a tile has them. */
-static V divide_one(const struct build *m, V x, V scale, V zero_point, bool is_signed, enum quotient quotient)
+static V divide_one(const struct build *m, V x, V scale, V zero_point, bool is_signed, bool fits)
 {
     const uint32_t lanes = lanes_of(x);
     V whole = zero_point ? op_fptosi(m, zero_point, type_i32) : const_int(m, 32, 0);
     const struct divisor d = divisor_of(m, x, scale, whole);
-    V q = whole_quotient(m, x, &d, is_signed, quotient);
+    V q = whole_quotient(m, x, &d, is_signed, fits);
 
     if (is_signed) /* values far below must not wrap */
         q = op_smax(m, q, const_int_like(m, q, INT16_MIN));
@@ -78,7 +79,7 @@ static V divide_one(const struct build *m, V x, V scale, V zero_point, bool is_s
     return op_trunc(m, q, type_lanes(type_i8, lanes));
 }
 
-V emit_quantised_vectors(const struct build *m, const V *x, V scale, V zero_point, bool is_signed, enum quotient quotient)
+V emit_quantised_vectors(const struct build *m, const V *x, V scale, V zero_point, bool is_signed, bool fits)
 {
     const uint32_t lanes = lanes_of(x[0]), blocks = lanes / 4;
     const T i32 = type_i32, i16 = type_i16;
@@ -87,7 +88,7 @@ V emit_quantised_vectors(const struct build *m, const V *x, V scale, V zero_poin
     uint32_t order[LANES_MAX];
 
     for (uint32_t i = 0; i < QUANTISED_VECTORS; i++)
-        parts[i] = whole_quotient(m, x[i], &d, is_signed, quotient);
+        parts[i] = whole_quotient(m, x[i], &d, is_signed, fits);
     whole = splat(m, op_trunc(m, whole, i16), 2 * lanes);
     for (uint32_t i = 0; i < QUANTISED_VECTORS; i += 2)
         parts[i] =
@@ -112,21 +113,21 @@ static V one_by_one(const struct build *m, V x, V scale, V zero_point, bool is_s
     return emit_operation(m, K_CAST, is_signed ? KT_I8 : KT_U8, KT_F32, q, NULL, NULL);
 }
 
-V emit_quantised(const struct build *m, V x, V scale, V zero_point, bool is_signed, enum quotient quotient)
+V emit_quantised(const struct build *m, V x, V scale, V zero_point, bool is_signed, bool fits)
 {
     if (lanes_of(x) == m->isa->vector_bits / 32)
-        return divide_one(m, x, scale, zero_point, is_signed, quotient);
+        return divide_one(m, x, scale, zero_point, is_signed, fits);
     V parts[QUANTISED_VECTORS];
     for (uint32_t i = 0, lanes = lanes_of(x) / QUANTISED_VECTORS; i < QUANTISED_VECTORS; i++)
         parts[i] = op_lanes(m, x, NULL, lanes * i, lanes);
     if (!scale)
-        return emit_quantised_vectors(m, parts, scale, zero_point, is_signed, quotient);
+        return emit_quantised_vectors(m, parts, scale, zero_point, is_signed, fits);
     V result = loop_slot(m->b, type_lanes(type_i8, lanes_of(x)));
     V large = op_ge(m, scale, const_f_like(m, scale, SCALE_LEAST));
     V small = op_le(m, scale, const_f_like(m, scale, SCALE_MOST));
 
     loop_if_begin(m->b, op_and(m, large, small));
-    op_set(m, result, emit_quantised_vectors(m, parts, scale, zero_point, is_signed, quotient));
+    op_set(m, result, emit_quantised_vectors(m, parts, scale, zero_point, is_signed, fits));
     loop_else(m->b);
     op_set(m, result, one_by_one(m, x, scale, zero_point, is_signed));
     loop_end(m->b);

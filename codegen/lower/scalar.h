@@ -68,10 +68,6 @@ union scalar reduction_start(enum kreduce reduce, enum ktype type);
  * This is for processors that pack vectors of integers: for as many lanes as a vector has bytes, or for one vector, where the
  * scale is a constant. */
 
-#define QUOTIENT_MOST 0x1p10 /* larger ones saturate, too */
-
-/** Says what is known of x / scale: nothing; that it is not above QUOTIENT_MOST; that it is a number within int32. */
-enum quotient { QUOTIENT_ANY, QUOTIENT_BOUNDED, QUOTIENT_FITS };
 /** Returns whether there are instructions for vectors of that many lanes, and this scale (NULL: 1). */
 bool quantise_has(const struct build *m, uint32_t lanes, const struct kexpr *scale);
 /**
@@ -79,9 +75,9 @@ bool quantise_has(const struct build *m, uint32_t lanes, const struct kexpr *sca
  * becomes 0.  scale (NULL: 1) and zero_point, which is a whole number not larger than bytes are (NULL: 0), are scalars of
  * float32.
  */
-V emit_quantised(const struct build *m, V x, V scale, V zero_point, bool is_signed, enum quotient quotient);
+V emit_quantised(const struct build *m, V x, V scale, V zero_point, bool is_signed, bool fits);
 /** Returns the bytes of QUANTISED_VECTORS vectors, one after the other, where the scale is a constant. */
-V emit_quantised_vectors(const struct build *m, const V *x, V scale, V zero_point, bool is_signed, enum quotient quotient);
+V emit_quantised_vectors(const struct build *m, const V *x, V scale, V zero_point, bool is_signed, bool fits);
 
 /* ---- shuffles of short rows, which are contiguous in whole vectors (interleave.c) ---- */
 

@@ -48,9 +48,8 @@ bool target_multiplies_bytes(const struct target *t);
  * or from what is computed at run time with one, if many rows read it.  Images must be in nhwc.
  */
 bool node_multiplies_bytes(const struct node *n, const struct target *t);
-/** Folds the scales of quantizeLinear after such contractions into theirs (fold_byte_scale.c).  Returns whether it changed g.
- */
-bool fold_byte_scales(struct graph *g, const struct target *t);
+/** Folds the scale of a quantizeLinear after such a contraction into that one's.  Returns whether it did. */
+bool fold_byte_scale(struct graph *g, struct node *q, const struct target *t);
 /** Returns unsigned bytes of v as signed ones that are 128 less, or signed ones as unsigned ones that are 128 more.  Returns
  * NULL if memory runs out. */
 struct value *flip_sign_bits(struct graph *g, struct node *before, struct value *v);

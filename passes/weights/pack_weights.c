@@ -318,7 +318,8 @@ bool pass_pack_weights(struct graph *g, const struct pass_options *o)
 
     if (!o->target)
         return false;
-    changed = fold_byte_scales(g, o->target);
+    graph_for_each_safe (g, n)
+        changed |= n->op == OP_QUANTIZE_LINEAR && !g->error.status && fold_byte_scale(g, n, o->target);
     graph_for_each (g, n)
         n->results[0]->scratch = NULL; /* make_a's */
     graph_for_each_safe (g, n) {

@@ -354,9 +354,7 @@ static void parse_loaded(struct parser *p, const char *name)
     const char *at = p->at;
     const bool later = *take_word(p, word) && take(p, "<") && !find(p, word);
     p->at = at;
-    const uint32_t expr = later ? KEXPR_NONE : parse_value(p);
-    if (later)
-        take_word(p, word);
+    const uint32_t expr = later ? (take_word(p, word), KEXPR_NONE) : parse_value(p);
     need(p, "<");
     const int64_t size = parse_size(p);
     if (!later) {

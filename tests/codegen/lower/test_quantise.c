@@ -48,20 +48,20 @@ static void check_quantised(dtype to, float scale, float zero, enum zero_point k
                                               : "add(q,f32(zero[0]))",
                            (double)zero),
                  tensors, exact);
-    if (kind != IN_MEMORY) { /* vector by vector, as tiles of sums have them, perhaps bounded */
+    if (kind != IN_MEMORY) { /* vector by vector, as tiles of sums have them, perhaps clamped then */
         float ones[] = {1, 0, 1, 0, 1, 0}, *b = buffer_create(2 * N * sizeof *b);
         uint8_t *bytes = buffer_create(3 * N);
         void *of_tile[] = {ones, b, bytes};
 
         memcpy(b, x, N * sizeof *b);
         memset(b + N, 0, N * sizeof *b);
-        for (int bounded = 0; bounded < 2; bounded++)
+        for (int clamped = 0; clamped < 2; clamped++)
             check_kernel(kernel_of("kernel tile { parallel i < 3, j < $n reduced r < 2"
                                    "  tensor a: f32[6], b: f32[], y: $T[] written"
                                    "  x = reduce.dot(a[2*i + r], b[$n*r + j])"
-                                   "  store y[$n*i + j] = $T(add(round_even(div($x, $scale)), $zero)) }",
-                                   "n=%d T=%s x=%s scale=%.9g zero=%.9g most=%.9g", N, dtype_name(to),
-                                   bounded ? "min(x,$most)" : "x", (double)scale, (double)zero, (double)(100 * scale)),
+                                   "  q = $T(add(round_even(div(x, $scale)), $zero)) store y[$n*i + j] = $q }",
+                                   "n=%d T=%s q=%s scale=%.9g zero=%.9g", N, dtype_name(to),
+                                   clamped ? "min(max(q,$T(5)),$T(100))" : "q", (double)scale, (double)zero),
                          of_tile, exact);
         buffer_free(b);
         buffer_free(bytes);
