@@ -38,9 +38,9 @@ enum { MATMUL = 256 + 4 * 3 * 4096 + 64 * 64 * 64 + 4096 };
 
 TEST(asking_is_charged)
 {
-    WNNContext c = new_context(2 * MATMUL, 0);
+    OWNED(context) WNNContext c = new_context(2 * MATMUL, 0);
     static float y[64 * 64];
-    WNNGraphBuilder b = builder_of(c);
+    OWNED(builder) WNNGraphBuilder b = builder_of(c);
     WNNOperand p = matmul(b);
     assert_success(wnnGraphBuilderGetConstantValue(b, p, y, sizeof y));
     assert_success(wnnGraphBuilderGetConstantValue(b, p, y, sizeof y));
@@ -51,22 +51,17 @@ TEST(asking_is_charged)
     assert_success(wnnGraphBuilderGetError(b, NULL));
     assert_success(wnnGraphBuilderSetBudget(b, &(WNNBudget){3 * MATMUL, 0}, 0));
     assert_success(wnnGraphBuilderGetConstantValue(b, p, y, sizeof y));
-    wnnGraphBuilderRelease(b);
-    wnnContextRelease(c);
 }
 
 /** Builds x + a matmul of constants, which folding computes. */
 static WNNStatus build_with(uint64_t operations, uint64_t bytes)
 {
-    WNNContext c = new_context(operations, bytes);
+    OWNED(context) WNNContext c = new_context(operations, bytes);
     const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, square, NULL};
-    WNNGraphBuilder b = builder_of(c);
-    WNNGraph graph = NULL;
+    OWNED(builder) WNNGraphBuilder b = builder_of(c);
+    OWNED(compiled) WNNGraph graph = NULL;
     WNNOperand y = wnnGraphBuilderAdd(b, wnnGraphBuilderInput(b, WNN_STR("x"), &d), matmul(b), NULL);
     WNNStatus status = wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), y}, &graph);
-    wnnGraphRelease(graph);
-    wnnGraphBuilderRelease(b);
-    wnnContextRelease(c);
     return status;
 }
 
@@ -85,8 +80,8 @@ TEST(folding_is_charged)
 
 TEST(readers_can_charge)
 {
-    WNNContext c = new_context(0, 0);
-    WNNGraphBuilder b = builder_of(c);
+    OWNED(context) WNNContext c = new_context(0, 0);
+    OWNED(builder) WNNGraphBuilder b = builder_of(c);
     assert_success(wnnGraphBuilderSetBudget(b, &(WNNBudget){100, 200}, 0));
     assert_success(wnnGraphBuilderSpend(b, WNN_STR("this"), 50, 100)); /* and 25 for the bytes */
     assert_int_equal(wnnGraphBuilderSpend(b, WNN_STR("that"), 26, 0), WNNStatus_OperationError);
@@ -95,8 +90,6 @@ TEST(readers_can_charge)
     assert_int_equal(wnnGraphBuilderSpend(b, WNN_STR("all"), UINT64_MAX, UINT64_MAX), WNNStatus_OperationError);
     assert_int_equal(wnnGraphBuilderSpend(NULL, WNN_STR("x"), 0, 0), WNNStatus_TypeError);
     assert_int_equal(wnnGraphBuilderSetBudget(b, NULL, 0), WNNStatus_TypeError);
-    wnnGraphBuilderRelease(b);
-    wnnContextRelease(c);
 }
 
 /* A text of 100 bytes that asks for 400 MB; its reader's budget follows from its size, the options' and the context's go first.
@@ -106,9 +99,9 @@ TEST(the_size_of_a_file_limits_it)
     static const char text[] = "webnn_graph \"g\" v1 { inputs { x: f32[1]; } consts { c: f32[100000000] @scalar(1); }\n"
                                "nodes { s = reduceSum(c); y = add(x, s); } outputs { y; } }";
     struct model_options o = {.budget = {1, 0}};
-    WNNContext c = new_context(0, 0);
+    OWNED(context) WNNContext c = new_context(0, 0);
     struct error e = {0};
-    struct model m;
+    SCOPED(model_free) struct model m = {0};
 
     assert_false(model_read_text(c, "a.webnn", text, sizeof text - 1, &(struct model_options){0}, &m, &e));
     assert_non_null(strstr(e.message, "a constant of the text would take 100000000 operations, and 0 of the budget of 67"));
@@ -116,6 +109,4 @@ TEST(the_size_of_a_file_limits_it)
     assert_non_null(strstr(e.message, "and 0 of the budget of 1" ADVICE));
     o.budget.operations = 1000000000;
     assert_works(model_read_text(c, "a.webnn", text, sizeof text - 1, &o, &m, &e), &e);
-    model_free(&m);
-    wnnContextRelease(c);
 }

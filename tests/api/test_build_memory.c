@@ -66,13 +66,12 @@ TEST(weights_are_there_once)
 #ifdef __SANITIZE_ADDRESS__
     skip(); /* it keeps freed memory for a while */
 #endif
-    WNNContext c = context_with(NULL);
+    OWNED(context) WNNContext c = context_with(NULL);
     const long before = private_kib();
     assert_int_equal(pthread_create(&thread, NULL, watch, NULL), 0);
-    WNNGraph g = make(c);
+    OWNED(compiled) WNNGraph g = make(c);
     atomic_store(&built, true);
     pthread_join(thread, NULL);
     /* The array of the test is a matrix, too. */
     assert_in_range(peak - before, LAYERS * (WEIGHT_BYTES >> 10), (LAYERS + 1) * (WEIGHT_BYTES >> 10) + ROOM_KIB);
-    release_graph(c, g);
 }

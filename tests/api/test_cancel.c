@@ -82,7 +82,7 @@ static void expect_doubled(WNNGraph g, WNNCancellation c)
 TEST(what_was_cancelled_does_not_begin)
 {
     WNNCancellation c = new_cancellation();
-    WNNGraph g = doubles();
+    OWNED(compiled) WNNGraph g = doubles();
     static float y[N * N];
 
     expect_doubled(g, c); /* as often as one likes */
@@ -101,12 +101,11 @@ TEST(what_was_cancelled_does_not_begin)
     wnnCancellationRelease(c);
     wnnCancellationRelease(NULL);
     expect_doubled(g, NULL);
-    wnnGraphRelease(g);
 }
 
 TEST(a_computation_ends_in_the_middle)
 {
-    WNNGraph g = endless(), other = doubles();
+    OWNED(compiled) WNNGraph g = endless(), other = doubles();
     static float y[N * N];
 
     for (int again = 0; again < 2; again++) { /* the graph stays as it is */
@@ -120,8 +119,6 @@ TEST(a_computation_ends_in_the_middle)
         assert_false(wnnContextIsLost(context));
         expect_doubled(other, NULL);
     }
-    wnnGraphRelease(g);
-    wnnGraphRelease(other);
 }
 
 TEST(dispatches_end_or_never_begin)
@@ -202,7 +199,7 @@ TEST(one_cancellation_ends_many_callers_and_no_other)
     enum { CALLERS = 4 };
     static struct caller callers[CALLERS];
     WNNCancellation c = new_cancellation();
-    WNNGraph g = endless(), other = doubles();
+    OWNED(compiled) WNNGraph g = endless(), other = doubles();
     pthread_t threads[CALLERS];
 
     for (int i = 0; i < CALLERS; i++) {
@@ -218,8 +215,6 @@ TEST(one_cancellation_ends_many_callers_and_no_other)
     wnnCancellationAddRef(c);
     wnnCancellationRelease(c);
     wnnCancellationRelease(c);
-    wnnGraphRelease(g);
-    wnnGraphRelease(other);
 }
 
 static int create_all(void **state)

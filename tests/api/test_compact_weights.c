@@ -130,8 +130,8 @@ static float x[ROWS_MAX * K], y[ROWS_MAX * N];
 static void compute(WNNContext in, const struct form *f, uint32_t rows, bool transposed)
 {
     const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, (uint32_t[]){rows, K}, NULL};
-    WNNGraphBuilder b;
-    WNNGraph graph;
+    OWNED(builder) WNNGraphBuilder b = NULL;
+    OWNED(compiled) WNNGraph graph = NULL;
 
     for (uint32_t i = 0; i < rows * K; i++)
         x[i] = (float)random_in_range(-1, 1);
@@ -142,8 +142,6 @@ static void compute(WNNContext in, const struct form *f, uint32_t rows, bool tra
     if (wnnGraphCompute(graph, 1, &(WNNNamedBuffer){WNN_STR("x"), x, rows * K * sizeof *x}, 1,
                         &(WNNNamedBuffer){WNN_STR("y"), y, rows * N * sizeof *y}))
         fail_msg("%s", wnnGetLastErrorMessage().data);
-    wnnGraphRelease(graph);
-    wnnGraphBuilderRelease(b);
 }
 
 /* Returns how many results are not what x times the weights is, and says where the last one was. */

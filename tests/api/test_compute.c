@@ -28,16 +28,15 @@ static WNNOperand input(WNNGraphBuilder b, char const *name, uint32_t count)
 
 TEST(special_values_are_kept)
 {
-    WNNContext c = new_context(1);
+    OWNED(context) WNNContext c = new_context(1);
     WNNGraphBuilder b = builder_of(c);
-    WNNGraph g = build_y(b, wnnGraphBuilderRelu(b, input(b, "x", 9), NULL));
+    OWNED(compiled) WNNGraph g = build_y(b, wnnGraphBuilderRelu(b, input(b, "x", 9), NULL));
     const float x[9] = {-1, 2, -0.0f, 0, NAN, INFINITY, -INFINITY, 1e-42f, -1e-42f};
     float y[9];
 
     compute_y(g, (void *)x, sizeof x, y, sizeof y);
     assert_true(y[0] == 0 && y[1] == 2 && y[2] == 0 && y[3] == 0 && isnan(y[4]) && isinf(y[5]) && y[6] == 0);
     assert_true(y[7] == 1e-42f && y[8] == 0);
-    release_graph(c, g);
 }
 
 TEST(scalars_and_constants_are_computed)
@@ -119,7 +118,7 @@ TEST(dispatches_follow_each_other)
     WNNOperand x = input(b, "x", N), one = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Float32, wnnNumber(1));
     WNNGraph g = build_y(b, wnnGraphBuilderAdd(b, x, one, NULL));
     WNNTensor t = tensor_of(c, 1, &(uint32_t){N}), u = tensor_of(c, 1, &(uint32_t){N});
-    float *data = malloc(N * sizeof *data);
+    OWNED(memory) float *data = malloc(N * sizeof *data);
 
     for (int i = 0; i < N; i++)
         data[i] = (float)i;
@@ -133,7 +132,6 @@ TEST(dispatches_follow_each_other)
     assert_success(wnnContextReadTensor(c, t, data, N * sizeof *data));
     for (int i = 0; i < N; i++)
         assert_true(data[i] == (float)i + 10);
-    free(data);
     release_all(c, g, t, u);
 }
 
@@ -223,7 +221,7 @@ TEST(builds_report_in_every_mode)
 
 TEST(a_refused_build_leaves_the_builder)
 {
-    WNNContext c = new_context(1);
+    OWNED(context) WNNContext c = new_context(1);
     WNNGraphBuilder b = builder_of(c);
     struct built r = BUILT_INIT;
     WNNNamedOperand y = {WNN_STR(""), wnnGraphBuilderAbs(b, input(b, "x", 2), NULL)};
@@ -235,8 +233,7 @@ TEST(a_refused_build_leaves_the_builder)
     assert_null(r.graph);
     assert_true(strlen(r.message) > 0);
     y.name = WNN_STR("y"); /* the builder still builds */
-    WNNGraph g = build(b, 1, &y);
-    release_graph(c, g);
+    OWNED(compiled) WNNGraph g = build(b, 1, &y);
 }
 
 /* Returns a chain of distinct kernels: softmax over rows of different lengths. */
@@ -251,14 +248,13 @@ static WNNOperand long_chain(WNNGraphBuilder b, WNNOperand x, uint32_t links)
 
 TEST(losing_cancels_builds)
 {
-    WNNContext c = new_context(1);
+    OWNED(context) WNNContext c = new_context(1);
     struct built r[3] = {BUILT_INIT, BUILT_INIT, BUILT_INIT};
 
     for (int i = 0; i < 3; i++) {
-        WNNGraphBuilder b = builder_of(c);
+        OWNED(builder) WNNGraphBuilder b = builder_of(c);
         WNNNamedOperand y = {WNN_STR("y"), long_chain(b, input(b, "x", 7200), 30)};
         wnnGraphBuilderBuildAsync(b, 1, &y, (WNNBuildCallbackInfo){WNNCallbackMode_AllowSpontaneous, on_built, &r[i], NULL});
-        wnnGraphBuilderRelease(b);
     }
     wnnContextDestroy(c); /* reports at once, though the first build may be running */
     for (int i = 0; i < 3; i++) {
@@ -271,7 +267,6 @@ TEST(losing_cancels_builds)
     }
     WNNGraphBuilder b;
     assert_int_equal(wnnContextCreateGraphBuilder(c, &b), WNNStatus_InvalidStateError);
-    wnnContextRelease(c);
 }
 
 /* ---- lent constants ---- */
@@ -293,7 +288,7 @@ static void on_release(void const *data, size_t bytes, void *userdata1, void *us
 
 TEST(lent_constants_are_released_once)
 {
-    WNNContext c = new_context(1);
+    OWNED(context) WNNContext c = new_context(1);
     WNNGraphBuilder b = builder_of(c);
     uint32_t shape[2] = {16, 16}, row[2] = {1, 16};
     float weights[256], vector[16], x[16], y[16];
@@ -322,7 +317,6 @@ TEST(lent_constants_are_released_once)
     assert_int_equal(read.released, 1);
     assert_ptr_equal(read.data, vector);
     assert_int_equal(read.bytes, sizeof vector);
-    wnnContextRelease(c);
 }
 
 /* ---- checked code ---- */
@@ -332,9 +326,9 @@ TEST(lent_constants_are_released_once)
 /* A buffer that is shorter than it says: the address sanitizer must stop generated code. */
 TEST(generated_code_is_checked)
 {
-    WNNContext c = new_context(1);
+    OWNED(context) WNNContext c = new_context(1);
     WNNGraphBuilder b = builder_of(c);
-    WNNGraph g = build_y(b, wnnGraphBuilderRelu(b, input(b, "x", 40), NULL));
+    OWNED(compiled) WNNGraph g = build_y(b, wnnGraphBuilderRelu(b, input(b, "x", 40), NULL));
     float *x = calloc(39, sizeof *x), y[40];
     int status;
     pid_t child = fork();
@@ -349,7 +343,6 @@ TEST(generated_code_is_checked)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_false(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     free(x);
-    release_graph(c, g);
 }
 
 #else
@@ -370,14 +363,13 @@ static WNNGraph worker_graph(WNNContext c, uint32_t size)
     uint32_t shape[2] = {size, size};
     WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, shape, NULL};
     size_t count = (size_t)size * size;
-    float *w = malloc(count * sizeof *w);
+    OWNED(memory) float *w = malloc(count * sizeof *w);
 
     for (size_t i = 0; i < count; i++)
         w[i] = (float)(i % 7) / (float)size;
     WNNOperand y = wnnGraphBuilderInput(b, WNN_STR("x"), &d), k = wnnGraphBuilderConstant(b, &d, w, count * sizeof *w);
     for (int i = 0; i < 3; i++)
         y = wnnGraphBuilderSoftmax(b, wnnGraphBuilderTanh(b, wnnGraphBuilderMatmul(b, y, k, NULL), NULL), 1, NULL);
-    free(w);
     return build_y(b, y);
 }
 
@@ -392,7 +384,7 @@ static void *work(void *data)
 {
     struct worker *w = data;
     size_t count = (size_t)w->size * w->size, bytes = count * sizeof(float);
-    float *x = malloc(bytes), *y = malloc(bytes);
+    OWNED(memory) float *x = malloc(bytes), *y = malloc(bytes);
 
     for (size_t i = 0; i < count; i++)
         x[i] = (float)((i + (size_t)w->seed) % 13) / 13;
@@ -404,8 +396,6 @@ static void *work(void *data)
         }
         assert_memory_equal(w->first, y, bytes);
     }
-    free(x);
-    free(y);
     return NULL;
 }
 
@@ -423,8 +413,8 @@ static double run_workers(struct worker *workers, int count)
 /* Eight threads, one graph, different inputs: the same bits as alone. */
 TEST(many_threads_share_one_graph)
 {
-    WNNContext c = new_context(2);
-    WNNGraph g = worker_graph(c, 48);
+    OWNED(context) WNNContext c = new_context(2);
+    OWNED(compiled) WNNGraph g = worker_graph(c, 48);
     struct worker workers[8];
 
     for (int i = 0; i < 8; i++) {
@@ -435,7 +425,6 @@ TEST(many_threads_share_one_graph)
     run_workers(workers, 8);
     for (int i = 0; i < 8; i++)
         free(workers[i].first);
-    release_graph(c, g);
 }
 
 /*
@@ -479,16 +468,13 @@ static void *live_and_die(void *data)
     for (int i = 0; i < 5; i++) {
         WNNContext c = new_context(1);
         WNNGraphBuilder b = builder_of(c);
-        WNNGraph g = build_y(b, wnnGraphBuilderTanh(b, input(b, "x", 8), NULL));
-        WNNTensor x = tensor_of(c, 1, &(uint32_t){8}), y = tensor_of(c, 1, &(uint32_t){8});
+        OWNED(compiled) WNNGraph g = build_y(b, wnnGraphBuilderTanh(b, input(b, "x", 8), NULL));
+        OWNED(tensor) WNNTensor x = tensor_of(c, 1, &(uint32_t){8}), y = tensor_of(c, 1, &(uint32_t){8});
         float out[8];
         dispatch(c, g, x, y);
         if (i % 2)
             assert_success(wnnContextReadTensor(c, y, out, sizeof out));
         wnnContextRelease(c); /* the others keep it alive */
-        wnnTensorRelease(x);
-        wnnGraphRelease(g);
-        wnnTensorRelease(y);
     }
     return NULL;
 }

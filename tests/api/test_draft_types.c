@@ -71,11 +71,10 @@ static void cast(WNNOperandDataType from, const void *in, WNNOperandDataType to,
     const size_t bytes = CASES * wnnOperandDataTypeGetByteSize(from);
     WNNGraphBuilder b = builder_of(context);
     WNNOperand x = folded ? wnnGraphBuilderConstant(b, &d, in, bytes) : wnnGraphBuilderInput(b, WNN_STR("x"), &d);
-    WNNGraph g = build_y(b, wnnGraphBuilderCast(b, x, to, NULL));
+    OWNED(compiled) WNNGraph g = build_y(b, wnnGraphBuilderCast(b, x, to, NULL));
 
     assert_success(wnnGraphCompute(g, !folded, &(WNNNamedBuffer){WNN_STR("x"), (void *)(uintptr_t)in, bytes}, 1,
                                    &(WNNNamedBuffer){WNN_STR("y"), out, CASES * wnnOperandDataTypeGetByteSize(to)}));
-    wnnGraphRelease(g);
 }
 
 TEST(all_numbers_become_float32)
@@ -155,10 +154,9 @@ TEST(elements_move_as_they_are)
         rows.axes = none;
         y = wnnGraphBuilderReverse(b, y, &rows);
         WNNOperand odd = wnnGraphBuilderCast(b, x, WNNOperandDataType_Uint8, NULL);
-        WNNGraph g = build_y(b, wnnGraphBuilderWhere(b, odd, y, x, NULL));
+        OWNED(compiled) WNNGraph g = build_y(b, wnnGraphBuilderWhere(b, odd, y, x, NULL));
         compute_y(g, in, COUNT * size, out, COUNT * size);
         assert_memory_equal(in, out, COUNT * size);
-        wnnGraphRelease(g);
     }
 }
 
@@ -185,9 +183,10 @@ TEST(float8_is_quantized_to)
                                                sizeof scales);
         WNNOperand z = wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){f->type, 2, small, NULL}, zeros, sizeof zeros);
         WNNOperand numbers = wnnGraphBuilderQuantizeLinear(b, wnnGraphBuilderInput(b, WNN_STR("x"), &d), s, z, NULL);
-        WNNGraph g = build(b, 2,
-                           (const WNNNamedOperand[]){{WNN_STR("q"), numbers},
-                                                     {WNN_STR("y"), wnnGraphBuilderDequantizeLinear(b, numbers, s, z, NULL)}});
+        OWNED(compiled) WNNGraph g =
+            build(b, 2,
+                  (const WNNNamedOperand[]){{WNN_STR("q"), numbers},
+                                            {WNN_STR("y"), wnnGraphBuilderDequantizeLinear(b, numbers, s, z, NULL)}});
         assert_success(wnnGraphCompute(g, 1, &(WNNNamedBuffer){WNN_STR("x"), x, sizeof x}, 2,
                                        (const WNNNamedBuffer[]){{WNN_STR("q"), q, sizeof q}, {WNN_STR("y"), y, sizeof y}}));
         for (uint32_t k = 0; k < COUNT; k++) {
@@ -196,7 +195,6 @@ TEST(float8_is_quantized_to)
             assert_int_equal(q[k], bits_of(f, (double)(x[k] / scales[at] + (float)zero)));
             assert_close((double)y[k], (value_of(f, q[k]) - zero) * (double)scales[at], 0);
         }
-        wnnGraphRelease(g);
     }
 }
 
@@ -226,7 +224,8 @@ TEST(weights_are_multiplied)
             WNNOperand w = wnnGraphBuilderConstantCastLent(
                 b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 2, shape, NULL}, f->type, stored,
                 (size_t)f->size * K * N, (WNNBufferReleaseCallbackInfo){NULL, NULL, NULL});
-            WNNGraph g = build_y(b, wnnGraphBuilderMatmul(b, wnnGraphBuilderInput(b, WNN_STR("x"), &d), w, NULL));
+            OWNED(compiled) WNNGraph g =
+                build_y(b, wnnGraphBuilderMatmul(b, wnnGraphBuilderInput(b, WNN_STR("x"), &d), w, NULL));
             compute_y(g, x, rows * K * sizeof *x, y, rows * N * sizeof *y);
             for (uint32_t r = 0; r < rows; r++)
                 for (uint32_t n = 0; n < N; n++) {
@@ -238,7 +237,6 @@ TEST(weights_are_multiplied)
                     }
                     assert_close((double)y[r * N + n], want, size * (K + 1) * 0x1p-24);
                 }
-            wnnGraphRelease(g);
         }
 }
 
@@ -260,7 +258,7 @@ TEST(contexts_without_the_option_refuse_them)
 
     for (size_t i = 0; i < FORMATS; i++) {
         const WNNOperandDescriptor d = {formats[i].type, 1, (const uint32_t[]){3}, NULL};
-        WNNGraphBuilder b = builder_of(strict), free = builder_of(context);
+        OWNED(builder) WNNGraphBuilder b = builder_of(strict), free = builder_of(context);
         char message[100];
 
         assert_string_equal(wnnOperandDataTypeGetName(formats[i].type), formats[i].name);
@@ -281,8 +279,6 @@ TEST(contexts_without_the_option_refuse_them)
         WNNOperand y = wnnGraphBuilderInput(free, WNN_STR("x"), &d);
         assert_refused(wnnGraphBuilderAdd(free, y, y, NULL), formats[i].name);
         assert_refused(wnnGraphBuilderRelu(free, y, NULL), formats[i].name);
-        wnnGraphBuilderRelease(b);
-        wnnGraphBuilderRelease(free);
     }
     for (int knows = 0; knows < 2; knows++) {
         WNNContext c = knows ? context : strict;

@@ -25,7 +25,7 @@ static float *run(WNNOperand (*apply)(WNNGraphBuilder b, WNNOperand x, const voi
     for (uint32_t i = 0; i < rank; i++)
         bytes *= shape[i];
     WNNOperand x = constant ? wnnGraphBuilderConstant(b, &d, data, bytes) : wnnGraphBuilderInput(b, WNN_STR("x"), &d);
-    WNNGraph graph = build_y(b, apply(b, x, row));
+    OWNED(compiled) WNNGraph graph = build_y(b, apply(b, x, row));
     assert_success(wnnGraphGetOutput(graph, 0, &about));
     *count = 1;
     for (size_t i = 0; i < about.descriptor.rank; i++)
@@ -34,7 +34,6 @@ static float *run(WNNOperand (*apply)(WNNGraphBuilder b, WNNOperand x, const voi
     assert_non_null(result);
     assert_success(wnnGraphCompute(graph, constant ? 0 : 1, &(WNNNamedBuffer){WNN_STR("x"), data, bytes}, 1,
                                    &(WNNNamedBuffer){WNN_STR("y"), result, *count * sizeof *result}));
-    wnnGraphRelease(graph);
     return result;
 }
 
@@ -153,7 +152,7 @@ TEST(windows_skip_the_padding)
             const struct window_row *w = &windows[r];
             const uint32_t shape[4] = {1, 1, w->wide ? 1 : w->size, w->wide ? w->size : 1};
             size_t count;
-            float *y = run(apply_window, w, 4, shape, x, constant, &count);
+            OWNED(memory) float *y = run(apply_window, w, 4, shape, x, constant, &count);
 
             for (size_t i = 0; i < count; i++) {
                 const double wanted = naive(w, x, (int64_t)i);
@@ -163,7 +162,6 @@ TEST(windows_skip_the_padding)
                     fail_msg("row %zu%s: element %zu of %zu is %.9g, %.9g expected", r, constant ? ", folded" : "", i, count,
                              (double)y[i], wanted);
             }
-            free(y);
         }
 }
 
@@ -233,15 +231,13 @@ TEST(constants_leave_the_range_where_inputs_do)
             size_t count;
 
             memcpy(x, numbers[r], sizeof x);
-            float *y = run(apply_sum, &kind, 4, shape, x, false, &count),
-                  *folded = run(apply_sum, &kind, 4, shape, x, true, &count);
+            OWNED(memory) float *y = run(apply_sum, &kind, 4, shape, x, false, &count),
+                                *folded = run(apply_sum, &kind, 4, shape, x, true, &count);
             for (size_t i = 0; i < count; i++)
                 if (isfinite(y[i]) ? !(fabs((double)y[i] - folded[i]) <= 1e-5 * fabs(y[i]) + 1e-30)
                                    : isnan(y[i]) != isnan(folded[i]) || (isinf(y[i]) && y[i] != folded[i]))
                     fail_msg("operator %d of row %zu: element %zu is %.9g, folded %.9g", kind, r, i, (double)y[i],
                              (double)folded[i]);
-            free(y);
-            free(folded);
         }
 }
 
@@ -259,9 +255,9 @@ TEST(alpha_is_multiplied_before_the_product)
         for (int inputs = 0; inputs < 4; inputs++) {
             WNNGemmOptions o = WNN_GEMM_OPTIONS_INIT;
             WNNNamedBuffer buffers[2];
-            WNNGraphBuilder b;
+            OWNED(builder) WNNGraphBuilder b = NULL;
             WNNOperand x[2];
-            WNNGraph graph;
+            OWNED(compiled) WNNGraph graph = NULL;
             size_t count = 0;
             float y = NAN;
 
@@ -281,8 +277,6 @@ TEST(alpha_is_multiplied_before_the_product)
             assert_success(wnnGraphCompute(graph, count, buffers, 1, &(WNNNamedBuffer){WNN_STR("y"), &y, sizeof y}));
             if (fabs((double)y - rows[r].wanted) > 1e32)
                 fail_msg("alpha %g, inputs %d: %.9g", rows[r].alpha, inputs, (double)y);
-            wnnGraphRelease(graph);
-            wnnGraphBuilderRelease(b);
         }
 }
 
@@ -325,7 +319,7 @@ TEST(copies_of_a_few_elements_are_right)
         for (int constant = 0; constant < 2; constant++) {
             const uint32_t shape[1] = {4};
             size_t count;
-            float *y = run(apply_copy, &kind, 1, shape, x, constant, &count);
+            OWNED(memory) float *y = run(apply_copy, &kind, 1, shape, x, constant, &count);
 
             assert_int_equal(count, kind == 0 ? 1 : kind == 1 ? 1000004 : kind == 4 ? 1000000 : 4000000);
             for (size_t i = 0; i < count; i++)
@@ -333,7 +327,6 @@ TEST(copies_of_a_few_elements_are_right)
                                      : kind == 1 ? i < 1000000 ? 0 : x[i - 1000000]
                                      : kind == 4 ? x[i / 250000]
                                                  : x[i % 4]));
-            free(y);
         }
 }
 

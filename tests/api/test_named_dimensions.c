@@ -15,7 +15,7 @@
 
 TEST(one_graph_computes_every_size)
 {
-    WNNContext c = context_with(NULL);
+    OWNED(context) WNNContext c = context_with(NULL);
     WNNGraphBuilder b = builder_of(c);
     WNNOperand y = attention(b, make_x(b, NULL));
     WNNNamedOperandDescriptor d;
@@ -24,7 +24,7 @@ TEST(one_graph_computes_every_size)
     assert_string_equal(wnnOperandGetDimensionName(y, 0).data, "batch");
     assert_string_equal(wnnOperandGetDimensionName(y, 1).data, "length");
     assert_true(!wnnOperandGetDimensionName(y, 2).length && !wnnOperandGetShape(y)[1] && wnnOperandGetShape(y)[2] == 8);
-    WNNGraph g = build_y(b, y);
+    OWNED(compiled) WNNGraph g = build_y(b, y);
     for (uint32_t i = 0; i < 3; i++) {
         assert_same_bits(c, g, attention, 1, 5);
         assert_same_bits(c, g, attention, 3, 64);
@@ -38,7 +38,6 @@ TEST(one_graph_computes_every_size)
     assert_success(wnnGraphGetInput(g, 0, &d));
     assert_true(d.descriptor.dimensions[1].maxSize == 64 && !wnnOperandDescriptorGetByteLength(&d.descriptor));
     assert_string_equal(d.descriptor.dimensions[1].name.data, "length");
-    release_graph(c, g);
 }
 
 static void count_planned(WNNLogLevel level, WNNStringView message, void *planned, void *unused)
@@ -60,16 +59,16 @@ static void assert_planned(make_fn make, const char *debug, size_t count, const 
 
     o.log = (WNNLogCallbackInfo){count_planned, &planned, NULL};
     o.debug = WNN_STR(debug);
-    WNNContext c = context_with(&o);
+    OWNED(context) WNNContext c = context_with(&o);
     WNNGraphBuilder b = builder_of(c);
-    WNNGraph g = build_y(b, make(b, make_x(b, NULL))), variant;
+    OWNED(compiled) WNNGraph g = build_y(b, make(b, make_x(b, NULL)));
+    WNNGraph variant;
 
     for (size_t i = 0; i < count; i++)
         assert_same_bits(c, g, make, *debug ? 1 + (uint32_t)i * 5 % 8 : 2, lengths[i]);
     assert_in_range(planned, least, most);
     assert_int_equal(wnnGraphGetVariant(g, 2, sizes, &variant), odd ? WNNStatus_Success : WNNStatus_TypeError);
     wnnGraphRelease(variant);
-    release_graph(c, g);
 }
 
 /** Returns x after two layers that join pairs of its rows, which there are at even lengths only. */
@@ -172,7 +171,7 @@ TEST(passes_do_not_decide_by_what_depends_on_sizes)
 
 TEST(shapes_are_known_before_a_dispatch)
 {
-    WNNContext c = context_with(NULL);
+    OWNED(context) WNNContext c = context_with(NULL);
     WNNGraphBuilder b = builder_of(c);
     const uint32_t shape[2] = {0, 3};
     const WNNDimension past[2] = {[0] = {WNN_STR("past"), 0, 0}}, now[2] = {[0] = {WNN_STR("now"), 0, 0}};
@@ -183,12 +182,12 @@ TEST(shapes_are_known_before_a_dispatch)
     WNNNamedShape in[2] = {{WNN_STR("b"), 2, {4, 3}}, {WNN_STR("a"), 2, {5, 3}}}, out;
 
     assert_string_equal(wnnOperandGetDimensionName(joined, 0).data, "now + past");
-    WNNGraph g = build_y(b, joined);
+    OWNED(compiled) WNNGraph g = build_y(b, joined);
     assert_success(wnnGraphComputeShapes(g, 2, in, 1, &out));
     assert_true(out.shape[0] == 9 && out.shape[1] == 3);
     assert_string_equal(out.name.data, "y");
 
-    WNNTensor a = tensor_of(c, 2, in[1].shape), t = tensor_of(c, 2, in[0].shape), y = tensor_of(c, 2, out.shape);
+    OWNED(tensor) WNNTensor a = tensor_of(c, 2, in[1].shape), t = tensor_of(c, 2, in[0].shape), y = tensor_of(c, 2, out.shape);
     const WNNNamedTensor tensors[2] = {{WNN_STR("a"), a}, {WNN_STR("b"), t}};
     float result[27], *numbers = noise(15);
     assert_success(wnnContextWriteTensor(c, a, numbers, 60));
@@ -199,10 +198,6 @@ TEST(shapes_are_known_before_a_dispatch)
     free(numbers);
     /* An output of another size is told as for any graph. */
     assert_int_equal(wnnContextDispatch(c, g, 2, tensors, 1, &(WNNNamedTensor){WNN_STR("y"), a}), WNNStatus_TypeError);
-    wnnTensorRelease(a);
-    wnnTensorRelease(t);
-    wnnTensorRelease(y);
-    release_graph(c, g);
 }
 
 /* ---- arithmetic ---- */
@@ -233,10 +228,10 @@ static WNNOperand arithmetic(WNNGraphBuilder b, WNNOperand x)
 
 TEST(sizes_are_computed_of_shapes)
 {
-    WNNContext c = context_with(NULL);
+    OWNED(context) WNNContext c = context_with(NULL);
     WNNGraphBuilder b = builder_of(c);
     const WNNDimension n = {WNN_STR("n"), 0, 0};
-    WNNGraph g = build_y(b, arithmetic(b, named_input(b, "x", WNNOperandDataType_Float32, 1, &n, NULL)));
+    OWNED(compiled) WNNGraph g = build_y(b, arithmetic(b, named_input(b, "x", WNNOperandDataType_Float32, 1, &n, NULL)));
 
     for (uint32_t size = 1; size < 12; size++) {
         const uint32_t half = (size + 3) / 4 * 2;
@@ -251,12 +246,11 @@ TEST(sizes_are_computed_of_shapes)
         compute_y(g, x, size * sizeof *x, y, 3 * half * sizeof *y);
         assert_memory_equal(y, wanted, 3 * half * sizeof *y);
     }
-    release_graph(c, g);
 }
 
 TEST(pictures_of_any_size)
 {
-    WNNContext c = context_with(NULL);
+    OWNED(context) WNNContext c = context_with(NULL);
     WNNGraphBuilder b = builder_of(c);
     const WNNDimension dims[4] = {{{NULL, 0}, 0, 0}, {{NULL, 0}, 0, 0}, {WNN_STR("height"), 8, 0}, {WNN_STR("width"), 8, 0}};
     const uint32_t shape[4] = {1, 1, 0, 0}, strides[2] = {2, 2}, padding[4] = {1, 1, 1, 1};
@@ -280,7 +274,7 @@ TEST(pictures_of_any_size)
     assert_string_equal(wnnOperandGetDimensionName(again, 3).data, "width");
     WNNOperand pooled = wnnGraphBuilderAveragePool2d(b, again, NULL); /* the whole picture */
     assert_int_equal(wnnOperandGetShape(pooled)[2], 1);
-    WNNGraph g = build(b, 2, (WNNNamedOperand[]){{WNN_STR("y"), again}, {WNN_STR("mean"), pooled}});
+    OWNED(compiled) WNNGraph g = build(b, 2, (WNNNamedOperand[]){{WNN_STR("y"), again}, {WNN_STR("mean"), pooled}});
     assert_success(wnnGraphComputeShapes(g, 1, &in, 2, out));
     assert_true(out[0].shape[2] == 9 && out[0].shape[3] == 12);
     float *pixels = noise(108), y[108], mean;
@@ -289,14 +283,13 @@ TEST(pictures_of_any_size)
         2, (WNNNamedBuffer[]){{WNN_STR("y"), y, sizeof y}, {WNN_STR("mean"), &mean, sizeof mean}}, NULL));
     assert_true(y[0] == pixels[0]);
     free(pixels);
-    release_graph(c, g);
 }
 
 /** Without names the sizes are known when the graph is built: it is a graph like any other. */
 TEST(shapes_without_names_are_numbers)
 {
-    WNNContext c = context_with(NULL);
-    WNNGraphBuilder b = builder_of(c);
+    OWNED(context) WNNContext c = context_with(NULL);
+    OWNED(builder) WNNGraphBuilder b = builder_of(c);
     const uint32_t seven = 7;
     WNNGraph g = build_y(b, arithmetic(b, named_input(b, "x", WNNOperandDataType_Float32, 1, NULL, &seven)));
     WNNNamedOperandDescriptor d;
@@ -316,8 +309,6 @@ TEST(shapes_without_names_are_numbers)
     assert_success(wnnGraphBuilderSetBudget(b, &(WNNBudget){1e6, 1e6}, 0));
     assert_int_equal(wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), numbers}, &g), WNNStatus_OperationError);
     assert_non_null(strstr(wnnGetLastErrorMessage().data, "range"));
-    wnnGraphBuilderRelease(b);
-    wnnContextRelease(c);
 }
 
 /* ---- refusals ---- */
@@ -338,8 +329,8 @@ static void assert_wrong(WNNGraphBuilder b, WNNOperand operand, const char *text
 
 TEST(what_is_certainly_wrong_is_refused_at_once)
 {
-    WNNContext c = context_with(NULL);
-    WNNGraphBuilder b = builder_of(c);
+    OWNED(context) WNNContext c = context_with(NULL);
+    OWNED(builder) WNNGraphBuilder b = builder_of(c);
     const uint32_t three[3] = {2, 3, 7}, nine = 9;
     const WNNDimension empty = {{"", 0}, 0, 0}, backward = {WNN_STR("n"), 5, 4}, other = {WNN_STR("length"), 0, 9};
     WNNOperand x = make_x(b, NULL), fixed = named_input(b, "z", WNNOperandDataType_Float32, 3, NULL, three);
@@ -360,13 +351,11 @@ TEST(what_is_certainly_wrong_is_refused_at_once)
     assert_wrong(b, wnnGraphBuilderReshapeDynamic(b, x, INTEGERS(b, -1, 8), NULL), "would be -1");
     assert_wrong(b, wnnGraphBuilderExpandDynamic(b, x, INTEGERS(b, 4, 4, 9), NULL), "is not broadcastable to [4, 4, 9]");
     assert_wrong(b, wnnGraphBuilderRange(b, values, values, values, NULL), "start has rank 1, must be 0");
-    wnnGraphBuilderRelease(b);
-    wnnContextRelease(c);
 }
 
 TEST(what_sizes_make_wrong_is_refused_when_they_are_known)
 {
-    WNNContext c = context_with(NULL);
+    OWNED(context) WNNContext c = context_with(NULL);
     WNNGraphBuilder b = builder_of(c);
     const WNNDimension n = {WNN_STR("n"), 1, 100}, m = {WNN_STR("m"), 0, 0};
     WNNOperand x = named_input(b, "x", WNNOperandDataType_Float32, 1, &n, NULL),
@@ -375,7 +364,7 @@ TEST(what_sizes_make_wrong_is_refused_when_they_are_known)
     float a[200], y[200];
 
     WNNOperand rows = wnnGraphBuilderReshapeDynamic(b, wnnGraphBuilderAdd(b, x, z, &label), INTEGERS(b, 2, 3), NULL);
-    WNNGraph g = build_y(b, rows);
+    OWNED(compiled) WNNGraph g = build_y(b, rows);
     WNNNamedBuffer in[2] = {{WNN_STR("x"), a, 24}, {WNN_STR("z"), a, 24}}, out = {WNN_STR("y"), y, 24};
     WNNNamedShape shapes[2] = {{WNN_STR("x"), 1, {6}}, {WNN_STR("z"), 1, {5}}}, result;
 
@@ -398,13 +387,12 @@ TEST(what_sizes_make_wrong_is_refused_when_they_are_known)
     assert_says(wnnGraphComputeShapes(g, 2, shapes, 2, &result), "room for 2 outputs, the graph has 1");
     wnnGraphDestroy(g);
     assert_int_equal(wnnGraphCompute(g, 2, in, 1, &out), WNNStatus_InvalidStateError);
-    release_graph(c, g);
 }
 
 /** A name is read as it was given, however long and whatever its characters are. */
 TEST(names_stay_as_they_are)
 {
-    WNNContext c = context_with(NULL);
+    OWNED(context) WNNContext c = context_with(NULL);
     WNNGraphBuilder b = builder_of(c);
     WNNNamedOperandDescriptor d;
     char name[401] = "a\n\"";
@@ -413,17 +401,16 @@ TEST(names_stay_as_they_are)
     const WNNDimension n = {{name, 400}, 0, 0};
     WNNOperand x = named_input(b, "x", WNNOperandDataType_Float32, 1, &n, NULL);
     assert_string_equal(wnnOperandGetDimensionName(x, 0).data, name);
-    WNNGraph g = build_y(b, wnnGraphBuilderNeg(b, x, NULL));
+    OWNED(compiled) WNNGraph g = build_y(b, wnnGraphBuilderNeg(b, x, NULL));
     assert_success(wnnGraphGetOutput(g, 0, &d));
     assert_int_equal(d.descriptor.dimensions->name.length, 400);
     assert_string_equal(d.descriptor.dimensions->name.data, name);
-    release_graph(c, g);
 }
 
 /** Sizes whose products overflow are refused before memory is asked for. */
 TEST(hostile_sizes_are_refused)
 {
-    WNNContext c = context_with(NULL);
+    OWNED(context) WNNContext c = context_with(NULL);
     WNNGraphBuilder b = builder_of(c);
     const WNNDimension n = {WNN_STR("n"), 0, 0};
     WNNOperand x = named_input(b, "x", WNNOperandDataType_Float32, 1, &n, NULL), t = x;
@@ -437,14 +424,13 @@ TEST(hostile_sizes_are_refused)
     wnnGraphBuilderClearError(b);
     t = wnnGraphBuilderMatmul(b, wnnGraphBuilderUnsqueeze(b, x, 1, (uint32_t[]){1}, NULL),
                               wnnGraphBuilderUnsqueeze(b, x, 1, (uint32_t[]){0}, NULL), NULL);
-    WNNGraph g = build_y(b, t);
+    OWNED(compiled) WNNGraph g = build_y(b, t);
     WNNNamedShape in = {WNN_STR("x"), 1, {1u << 20}}, out;
     assert_says(wnnGraphComputeShapes(g, 1, &in, 1, &out), "too many elements");
     in.shape[0] = 0;
     assert_says(wnnGraphComputeShapes(g, 1, &in, 1, &out), "dimension \"n\" is 0");
     in.shape[0] = 1u << 31;
     assert_says(wnnGraphComputeShapes(g, 1, &in, 1, &out), "dimension \"n\" is 2147483648");
-    release_graph(c, g);
 }
 
 /* ---- code ---- */
@@ -473,7 +459,7 @@ static WNNGraph mixed_graph(WNNContext c)
     WNNConv2dOptions conv = WNN_CONV2D_OPTIONS_INIT;
     WNNPool2dOptions pool = WNN_POOL2D_OPTIONS_INIT;
     const WNNReduceOptions reduce = {.axesCount = 2, .axes = (const uint32_t[]){2, 3}};
-    float *w = noise(WEIGHTS);
+    OWNED(memory) float *w = noise(WEIGHTS);
 
     conv.paddingCount = pool.paddingCount = 4;
     conv.padding = pool.padding = padding;
@@ -484,7 +470,6 @@ static WNNGraph mixed_graph(WNNContext c)
     y = wnnGraphBuilderConv2d(b, y, wnnGraphBuilderConstant(b, &filter, w, WEIGHTS * 4), &conv);
     y = wnnGraphBuilderAveragePool2d(b, y, &pool);
     y = wnnGraphBuilderPad(b, y, 4, edge, 4, edge, &(WNNPadOptions){.mode = WNNPaddingMode_Edge});
-    free(w);
     return build(b, 2,
                  (WNNNamedOperand[]){{WNN_STR("mean"), wnnGraphBuilderReduceMean(b, y, &reduce)},
                                      {WNN_STR("y"), attention(b, make_x(b, NULL))}});
@@ -499,8 +484,8 @@ TEST(sizes_share_code)
 
     o.engine = WNNEngine_Cpu;
     o.cache = WNN_STR(work_folder);
-    WNNContext c = context_with(&o);
-    WNNGraph g = mixed_graph(c);
+    OWNED(context) WNNContext c = context_with(&o);
+    OWNED(compiled) WNNGraph g = mixed_graph(c);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const uint32_t length = sizes[i][0], height = sizes[i][1], width = sizes[i][2];
         const size_t pixels = (size_t)32 * height * width;
@@ -520,7 +505,6 @@ TEST(sizes_share_code)
         assert_true(files > 0);
 #endif
     }
-    release_graph(c, g);
 }
 
 /** Keys that count are all read, also where sizes are so small that loops over others are unrolled; others are not, if their
@@ -532,7 +516,7 @@ TEST(keys_that_count_are_read)
 
     o.engine = WNNEngine_Cpu;
     o.cache = WNN_STR(work_folder);
-    WNNContext c = context_with(&o);
+    OWNED(context) WNNContext c = context_with(&o);
     WNNGraphBuilder b = builder_of(c);
     int files = 0;
     const WNNDimension dims[4] = {[2] = {WNN_STR("keys"), 1, 0}};
@@ -542,7 +526,7 @@ TEST(keys_that_count_are_read)
     static float zeros[HEADS * DEPTH], values[2][HEADS * MOST * DEPTH], y[2 * HEADS * DEPTH];
     WNNOperand both[] = {attend(b, q, wnnGraphBuilderInput(b, WNN_STR("k"), &cache), at, 0),
                          attend(b, q, wnnGraphBuilderInput(b, WNN_STR("v"), &cache), at, -1)};
-    WNNGraph g = build_y(b, wnnGraphBuilderConcat(b, 2, both, 0, NULL));
+    OWNED(compiled) WNNGraph g = build_y(b, wnnGraphBuilderConcat(b, 2, both, 0, NULL));
     for (uint32_t keys = 3; keys <= MOST; keys += keys < 12 ? 1 : keys < MANY ? MANY - 12 : 6) {
         const size_t bytes = HEADS * DEPTH * keys * sizeof(float);
         int64_t last = LAST;
@@ -561,7 +545,6 @@ TEST(keys_that_count_are_read)
         assert_true(keys <= MANY || count_files(work_folder) == files);
         files = count_files(work_folder);
     }
-    release_graph(c, g);
 }
 
 /* ---- files ---- */
@@ -634,7 +617,8 @@ TEST(a_variant_outlives_all_else)
     WNNNamedOperand output = {WNN_STR("y"), NULL};
     WNNGraphBuilder b;
     WNNContext own;
-    WNNGraph open, variant, again;
+    WNNGraph open, again;
+    OWNED(compiled) WNNGraph variant = NULL;
     WNNSize size;
 
     assert_int_equal(wnnCreateContext(NULL, &own), WNNStatus_Success);
@@ -655,14 +639,13 @@ TEST(a_variant_outlives_all_else)
     wnnContextRelease(own);
     assert_int_equal(wnnGraphCompute(variant, 1, &in, 1, &out), WNNStatus_Success);
     assert_true(y[0] == 0 && y[1] == 2);
-    wnnGraphRelease(variant);
 }
 
 TEST(threads_share_variants)
 {
-    WNNContext c = context_with(NULL);
+    OWNED(context) WNNContext c = context_with(NULL);
     WNNGraphBuilder b = builder_of(c);
-    WNNGraph g = build_y(b, attention(b, make_x(b, NULL)));
+    OWNED(compiled) WNNGraph g = build_y(b, attention(b, make_x(b, NULL)));
     WNNGraphVariantCounts counts;
     pthread_t threads[4];
     void *ok;
@@ -675,7 +658,6 @@ TEST(threads_share_variants)
     }
     wnnGraphGetVariantCounts(g, &counts);
     assert_true(counts.built == 12 && counts.built + counts.found == 4 * 24);
-    release_graph(c, g);
 }
 
 TEST_GROUP(enter_folder, leave_folder)

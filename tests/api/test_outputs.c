@@ -119,12 +119,11 @@ TEST(chosen_outputs_are_bit_equal)
     static float expected[OUTPUTS][ELEMENTS];
 
     for (size_t m = 0; m < sizeof makings / sizeof *makings; m++) {
-        WNNGraph g = make_graph(makings[m]);
+        OWNED(compiled) WNNGraph g = make_graph(makings[m]);
 
         assert_success(compute_some(g, 1, ALL, expected));
         for (size_t k = 0; k < sizeof masks / sizeof *masks; k++)
             check_some(g, 1, masks[k], expected);
-        wnnGraphRelease(g);
     }
 }
 
@@ -149,7 +148,7 @@ TEST(what_lacks_is_named)
         sum = sum ? wnnGraphBuilderAdd(b, sum, x, NULL) : x;
         in[i] = (WNNNamedBuffer){WNN_STR(inputs[i]), data, sizeof data};
     }
-    WNNGraph g = build_y(b, sum);
+    OWNED(compiled) WNNGraph g = build_y(b, sum);
     refused(g, 6, in, 1, out, "compute: 6 inputs are given, the graph has 7; missing: \"v\"");
     refused(g, 1, in + 2, 1, out,
             "compute: 1 inputs are given, the graph has 7; missing: \"p\", \"q\", \"s\", \"t\", \"u\", \"v\"");
@@ -160,7 +159,6 @@ TEST(what_lacks_is_named)
     in[3].name = WNN_STR("w");
     refused(g, 6, in, 1, out,
             "compute: inputs[3] is named \"w\", the graph has no such input; there are 'p', 'q', 'r', 's', 't', 'u', 'v'");
-    wnnGraphRelease(g);
 }
 
 TEST(inputs_of_outputs_that_are_left_out_may_be_left_out)
@@ -220,13 +218,12 @@ TEST(of_many_outputs_neighbours_count_as_one)
         outputs[i] =
             (WNNNamedOperand){WNN_STR(text[i]), wnnGraphBuilderNeg(b, wnnGraphBuilderInput(b, WNN_STR(text[i]), &one), NULL)};
     }
-    WNNGraph g = build(b, MANY, outputs);
+    OWNED(compiled) WNNGraph g = build(b, MANY, outputs);
     WNNNamedBuffer in[] = {{WNN_STR("x129"), &x, sizeof x}, {WNN_STR("x128"), &x, sizeof x}},
                    out = {WNN_STR("x129"), &y, sizeof y};
     refused(g, 1, in, 1, &out, "compute: 1 inputs are given, the graph has 130; missing: \"x128\"");
     assert_success(wnnGraphCompute(g, 2, in, 1, &out));
     assert_true(y == -3);
-    wnnGraphRelease(g);
 }
 
 TEST(descriptors_know_their_bytes)

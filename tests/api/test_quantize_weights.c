@@ -32,9 +32,9 @@ static void compute(WNNWeightFormat format, bool transposed, float *results, WNN
     const WNNOperandDescriptor w = {WNNOperandDataType_Float32, 2, transposed ? (uint32_t[]){N, K} : (uint32_t[]){K, N}, NULL};
     const WNNNamedBuffer in = {WNN_STR("x"), inputs, sizeof inputs}, out = {WNN_STR("y"), results, sizeof(float) * ROWS * N};
     WNNGemmOptions options = WNN_GEMM_OPTIONS_INIT;
-    float *data = malloc(sizeof weights);
-    WNNGraphBuilder b;
-    WNNGraph graph;
+    OWNED(memory) float *data = malloc(sizeof weights);
+    OWNED(builder) WNNGraphBuilder b = NULL;
+    OWNED(compiled) WNNGraph graph = NULL;
 
     assert_non_null(data);
     for (int k = 0; k < K; k++)
@@ -50,9 +50,6 @@ static void compute(WNNWeightFormat format, bool transposed, float *results, WNN
     assert_int_equal(wnnGraphBuilderQuantizeWeights(b, format), WNNStatus_InvalidStateError);
     assert_success(wnnGraphCompute(graph, 1, &in, 1, &out));
     wnnGraphGetQuantizedWeights(graph, counts);
-    wnnGraphRelease(graph);
-    wnnGraphBuilderRelease(b);
-    free(data);
 }
 
 /* Returns the largest magnitude of the block that holds weights[k, n]. */
@@ -123,13 +120,12 @@ TEST(infinities_stay)
 
 TEST(wrong_calls_are_refused)
 {
-    WNNGraphBuilder b;
+    OWNED(builder) WNNGraphBuilder b = NULL;
 
     assert_int_equal(wnnGraphBuilderQuantizeWeights(NULL, WNNWeightFormat_Int8), WNNStatus_TypeError);
     assert_success(wnnContextCreateGraphBuilder(context, &b));
     assert_int_equal(wnnGraphBuilderQuantizeWeights(b, (WNNWeightFormat)3), WNNStatus_TypeError);
     assert_non_null(strstr(wnnGetLastErrorMessage().data, "3 is not a weight format"));
-    wnnGraphBuilderRelease(b);
 }
 
 int main(void)

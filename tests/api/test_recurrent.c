@@ -304,14 +304,13 @@ static void compute(struct problem *q, char const *mode, float *h, float *c)
 
     o.threadCount = 1;
     o.debug = WNN_STR(mode);
-    WNNContext context = context_with(&o);
+    OWNED(context) WNNContext context = context_with(&o);
     b.builder = builder_of(context);
     add_operator(&b, q, outputs);
     const WNNNamedOperand named[2] = {{WNN_STR("y"), outputs[0]}, {WNN_STR("yc"), outputs[1]}};
-    WNNGraph graph = build(b.builder, count, named);
+    OWNED(compiled) WNNGraph graph = build(b.builder, count, named);
     const WNNNamedBuffer results[2] = {{WNN_STR("y"), h, bytes}, {WNN_STR("yc"), c, bytes}};
     assert_success(wnnGraphCompute(graph, b.input_count, b.inputs, count, results));
-    release_graph(context, graph);
 }
 
 static int64_t place(float f)

@@ -63,12 +63,12 @@ TEST(what_is_needed_is_loaded_when_it_is_needed)
     char path[] = "/tmp/webnn-starts-XXXXXX";
     float x[N * N] = {1, -1}, y[N * N];
     const int file = mkstemp(path);
-    WNNGraph g;
+    OWNED(compiled) WNNGraph g = NULL;
 
     assert_true(file >= 0);
     close(file);
     save(path, false);
-    WNNContext c = context_with(NULL);
+    OWNED(context) WNNContext c = context_with(NULL);
     WNNDeviceInfo info;
     assert_true(wnnContextGetDevice(c, &info));
     WNNGraphBuilder b = builder_of(c);
@@ -95,7 +95,6 @@ TEST(what_is_needed_is_loaded_when_it_is_needed)
 
     g = make(c, false);
     assert_mapped(true, library_has_code());
-    release_graph(c, g);
 }
 
 TEST_GROUP(NULL, NULL)

@@ -123,7 +123,7 @@ TEST(one_tensor_becomes_what_two_do)
     static float y[2][ELEMENTS], z[2][ELEMENTS];
 
     for (size_t i = 0; i < sizeof makings / sizeof *makings; i++) {
-        WNNGraph plain = make_graph(makings[i], false), graph = make_graph(makings[i], true);
+        OWNED(compiled) WNNGraph plain = make_graph(makings[i], false), graph = make_graph(makings[i], true);
 
         run_thrice(plain, false, y[0], z[0]);
         for (int one = 0; one < 2; one++) {
@@ -131,8 +131,6 @@ TEST(one_tensor_becomes_what_two_do)
             if (memcmp(y[0], y[1], sizeof y[0]) || memcmp(z[0], z[1], sizeof z[0]))
                 fail_msg("graph %zu computes something else with %s", i, one ? "one tensor" : "two tensors");
         }
-        wnnGraphRelease(plain);
-        wnnGraphRelease(graph);
     }
 }
 
@@ -142,7 +140,7 @@ TEST(one_buffer_becomes_what_two_do)
     static float x[ELEMENTS], y[ELEMENTS], z[2][ELEMENTS];
 
     for (size_t i = 0; i < sizeof makings / sizeof *makings; i++) {
-        WNNGraph graph = make_graph(makings[i], true);
+        OWNED(compiled) WNNGraph graph = make_graph(makings[i], true);
         const WNNNamedBuffer in = {WNN_STR("x"), x, sizeof x};
 
         fill(x);
@@ -155,7 +153,6 @@ TEST(one_buffer_becomes_what_two_do)
         assert_int_equal(
             wnnGraphCompute(graph, 1, &in, 2, (WNNNamedBuffer[]){{WNN_STR("y"), y, sizeof y}, {WNN_STR("z"), x, sizeof x}}),
             WNNStatus_TypeError);
-        wnnGraphRelease(graph);
     }
 }
 
@@ -168,7 +165,7 @@ TEST(saved_graphs_keep_their_states)
     assert_true(file >= 0);
     close(file);
     for (size_t i = 0; i < sizeof makings / sizeof *makings; i++) {
-        WNNGraph graph = make_graph(makings[i], true), loaded = NULL;
+        OWNED(compiled) WNNGraph graph = make_graph(makings[i], true), loaded = NULL;
 
         run_thrice(graph, false, y[0], z[0]);
         if (wnnGraphSave(graph, path) || wnnContextLoadGraph(context, path, &loaded))
@@ -176,8 +173,6 @@ TEST(saved_graphs_keep_their_states)
         run_thrice(loaded, true, y[1], z[1]);
         assert_memory_equal(y[0], y[1], sizeof y[0]);
         assert_memory_equal(z[0], z[1], sizeof z[0]);
-        wnnGraphRelease(graph);
-        wnnGraphRelease(loaded);
     }
     unlink(path);
 }
@@ -197,7 +192,7 @@ TEST(only_updates_are_written)
     WNNContextOptions processor = WNN_CONTEXT_OPTIONS_INIT;
     WNNContext others = context;
     WNNGraph graph;
-    float *update = calloc(1, page);
+    OWNED(memory) float *update = calloc(1, page);
     float *memory = mmap(NULL, ROWS * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     processor.engine = WNNEngine_Cpu;
@@ -219,7 +214,6 @@ TEST(only_updates_are_written)
     for (uint32_t k = 0; k < ROWS * columns; k++)
         assert_true(memory[k] == (k / columns == UPDATED ? update[k % columns] : 0));
     munmap(memory, ROWS * page);
-    free(update);
     wnnGraphRelease(graph);
     wnnGraphBuilderRelease(b);
     wnnContextRelease(context);
@@ -253,11 +247,11 @@ TEST(wrong_states_are_refused)
          2,
          "states[0] and states[1] have the same output, \"present\""},
     };
-    WNNGraphBuilder b = builder_of(context);
+    OWNED(builder) WNNGraphBuilder b = builder_of(context);
     WNNOperand x = wnnGraphBuilderInput(b, WNN_STR("caches"), &square), o = wnnGraphBuilderInput(b, WNN_STR("other"), &square);
     WNNOperand y = wnnGraphBuilderAdd(b, x, o, NULL), s = wnnGraphBuilderReduceSum(b, y, NULL);
     const WNNNamedOperand outputs[2] = {{WNN_STR("present"), y}, {WNN_STR("s"), s}};
-    WNNGraph graph;
+    OWNED(compiled) WNNGraph graph = NULL;
 
     assert_non_null(wnnGraphBuilderInput(b, WNN_STR("unused"), &square));
     expect_refused(wnnGraphBuilderSetStates(NULL, 0, NULL), "builder is NULL");
@@ -270,8 +264,6 @@ TEST(wrong_states_are_refused)
     assert_success(wnnGraphBuilderSetStates(b, 0, NULL)); /* forgets them; nothing was lost */
     assert_success(wnnGraphBuilderBuild(b, 2, outputs, &graph));
     assert_int_equal(wnnGraphBuilderSetStates(b, 0, NULL), WNNStatus_InvalidStateError);
-    wnnGraphRelease(graph);
-    wnnGraphBuilderRelease(b);
 }
 
 TEST(other_tensors_may_not_be_given_twice)

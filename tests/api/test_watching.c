@@ -16,7 +16,7 @@ static WNNGraphBuilder make_builder(WNNContext context, WNNNamedOperand *output)
 {
     const uint32_t shape[2] = {SIZE, SIZE};
     const WNNOperandDescriptor descriptor = {WNNOperandDataType_Float32, 2, shape, NULL};
-    float *weights = calloc(SIZE * SIZE, sizeof *weights);
+    OWNED(memory) float *weights = calloc(SIZE * SIZE, sizeof *weights);
     WNNGraphBuilder builder = builder_of(context);
 
     assert_non_null(weights);
@@ -29,7 +29,6 @@ static WNNGraphBuilder make_builder(WNNContext context, WNNNamedOperand *output)
         x = wnnGraphBuilderMatmul(builder, x, w, NULL);
         x = i % 2 ? wnnGraphBuilderSoftmax(builder, x, 1, NULL) : wnnGraphBuilderCumulativeSum(builder, x, 1, NULL);
     }
-    free(weights);
     *output = (WNNNamedOperand){WNN_STR("y"), x};
     return builder;
 }
@@ -52,11 +51,11 @@ static bool on_progress(WNNBuildStage stage, uint32_t done, uint32_t total, void
 
 TEST(a_build_tells_its_progress)
 {
-    WNNContext context = context_with(NULL);
+    OWNED(context) WNNContext context = context_with(NULL);
     WNNNamedOperand output;
-    WNNGraphBuilder builder = make_builder(context, &output);
+    OWNED(builder) WNNGraphBuilder builder = make_builder(context, &output);
     struct build_watch watch = {0};
-    WNNGraph graph;
+    OWNED(compiled) WNNGraph graph = NULL;
 
     assert_success(wnnGraphBuilderSetProgress(builder, (WNNBuildProgressCallbackInfo){on_progress, &watch, &watch}));
     assert_success(wnnGraphBuilderBuild(builder, 1, &output, &graph));
@@ -67,20 +66,17 @@ TEST(a_build_tells_its_progress)
                      WNNStatus_InvalidStateError);
     assert_int_equal(wnnGraphBuilderSetProgress(NULL, (WNNBuildProgressCallbackInfo){on_progress, &watch, &watch}),
                      WNNStatus_TypeError);
-    wnnGraphRelease(graph);
-    wnnGraphBuilderRelease(builder);
-    wnnContextRelease(context);
 }
 
 TEST(a_build_can_be_ended)
 {
-    WNNContext context = context_with(NULL);
+    OWNED(context) WNNContext context = context_with(NULL);
 
     for (WNNBuildStage stage = WNNBuildStage_Graph; stage <= WNNBuildStage_Code; stage++)
         for (uint32_t call = 1; call < (stage == WNNBuildStage_Graph ? 12 : 2); call++) {
             struct build_watch watch = {.end_at_call = call, .end_in_stage = stage};
             WNNNamedOperand output;
-            WNNGraphBuilder builder = make_builder(context, &output);
+            OWNED(builder) WNNGraphBuilder builder = make_builder(context, &output);
             WNNGraph graph;
 
             assert_success(wnnGraphBuilderSetProgress(builder, (WNNBuildProgressCallbackInfo){on_progress, &watch, &watch}));
@@ -88,10 +84,8 @@ TEST(a_build_can_be_ended)
             assert_null(graph);
             assert_non_null(strstr(wnnGetLastErrorMessage().data, "cancelled"));
             assert_int_equal(watch.calls[stage], call); /* it is not asked again */
-            wnnGraphBuilderRelease(builder);
         }
     assert_false(wnnContextIsLost(context));
-    wnnContextRelease(context);
 }
 
 /* ---- times ---- */
@@ -131,8 +125,8 @@ TEST(every_computation_is_told)
     WNNGraph graph;
 
     options.computed = (WNNComputedCallbackInfo){on_computed, &computed, NULL};
-    WNNContext context = context_with(&options);
-    WNNGraphBuilder builder = make_builder(context, &output);
+    OWNED(context) WNNContext context = context_with(&options);
+    OWNED(builder) WNNGraphBuilder builder = make_builder(context, &output);
     assert_success(wnnGraphBuilderBuild(builder, 1, &output, &graph));
     assert_int_equal(computed.count, 0);
     assert_success(wnnGraphCompute(graph, 1, &in, 1, &out));
@@ -146,8 +140,6 @@ TEST(every_computation_is_told)
     assert_told(&computed, 4);
     assert_false(computed.wrong);
     release_with_tensors(graph, named_in.tensor, named_out.tensor);
-    wnnGraphBuilderRelease(builder);
-    wnnContextRelease(context);
 }
 
 /* ---- messages ---- */
@@ -175,7 +167,7 @@ TEST(what_a_context_does_is_logged)
     WNNGraph graph;
 
     options.log = (WNNLogCallbackInfo){on_message, &messages, NULL};
-    WNNContext context = context_with(&options);
+    OWNED(context) WNNContext context = context_with(&options);
     WNNGraphBuilder builder = make_builder(context, &output);
     assert_success(wnnGraphBuilderBuild(builder, 1, &output, &graph));
     assert_int_equal(messages.counts[WNNLogLevel_Info], 1);
@@ -193,7 +185,6 @@ TEST(what_a_context_does_is_logged)
     assert_int_equal(messages.counts[WNNLogLevel_Info], 2);
     assert_int_equal(messages.counts[WNNLogLevel_Error], 0);
     assert_string_equal(messages.last, "the context was destroyed");
-    wnnContextRelease(context);
 }
 
 /* A precision that the machine has no instructions for is a warning, once, with the first graph. */
@@ -222,20 +213,17 @@ TEST(a_precision_without_effect_is_logged)
         options.precision = cases[i].precision;
         options.deterministic = cases[i].deterministic;
         options.debug = WNN_STR(cases[i].debug);
-        WNNContext context = context_with(&options);
+        OWNED(context) WNNContext context = context_with(&options);
         for (int graphs = 0; graphs < 2; graphs++) {
             WNNNamedOperand output;
-            WNNGraphBuilder builder = make_builder(context, &output);
-            WNNGraph graph;
+            OWNED(builder) WNNGraphBuilder builder = make_builder(context, &output);
+            OWNED(compiled) WNNGraph graph = NULL;
 
             assert_success(wnnGraphBuilderBuild(builder, 1, &output, &graph));
             assert_int_equal(messages.counts[WNNLogLevel_Warning], cases[i].why != NULL);
             if (cases[i].why && !graphs)
                 assert_non_null(strstr(messages.last, cases[i].why));
-            wnnGraphRelease(graph);
-            wnnGraphBuilderRelease(builder);
         }
-        wnnContextRelease(context);
     }
 }
 
@@ -246,10 +234,10 @@ TEST(tensors_stay_within_the_limit)
     const uint32_t shape[1] = {600};
     WNNTensorDescriptor descriptor = WNN_TENSOR_DESCRIPTOR_INIT;
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
-    WNNTensor first, second;
+    OWNED(tensor) WNNTensor first = NULL, second = NULL;
 
     options.memoryLimit = 1000;
-    WNNContext context = context_with(&options);
+    OWNED(context) WNNContext context = context_with(&options);
     descriptor.dataType = WNNOperandDataType_Uint8;
     descriptor.rank = 1;
     descriptor.shape = shape;
@@ -261,9 +249,6 @@ TEST(tensors_stay_within_the_limit)
     wnnTensorDestroy(first); /* gives its memory back */
     assert_success(wnnContextCreateTensor(context, &descriptor, &second));
     assert_false(wnnContextIsLost(context));
-    wnnTensorRelease(first);
-    wnnTensorRelease(second);
-    wnnContextRelease(context);
 }
 
 /** Builds the network in a context with this limit, computes it and gives it back, twice.  Returns whether it was built. */
@@ -276,11 +261,11 @@ static bool builds_within(size_t limit)
 
     options.memoryLimit = limit;
     options.threadCount = 1;
-    WNNContext context = context_with(&options);
+    OWNED(context) WNNContext context = context_with(&options);
     for (int turn = 0; turn < 2; turn++) {
         WNNNamedOperand output;
-        WNNGraphBuilder builder = make_builder(context, &output);
-        WNNGraph graph;
+        OWNED(builder) WNNGraphBuilder builder = make_builder(context, &output);
+        OWNED(compiled) WNNGraph graph = NULL;
         WNNStatus status = wnnGraphBuilderBuild(builder, 1, &output, &graph);
 
         built = !status;
@@ -289,11 +274,8 @@ static bool builds_within(size_t limit)
         else
             assert_non_null(strstr(wnnGetLastErrorMessage().data, "memory limit"));
         assert_true(built || status == WNNStatus_OperationError);
-        wnnGraphRelease(graph);
-        wnnGraphBuilderRelease(builder);
     }
     assert_false(wnnContextIsLost(context));
-    wnnContextRelease(context);
     return built;
 }
 

@@ -254,7 +254,7 @@ enum printed { SCHEDULE, SCHEDULE_LINE, LOOPS };
 /* Prints what a kernel becomes for a target: its schedule, a line of that, or its loop IR. */
 static void print_for(const struct kernel *k, char *target, enum printed what, FILE *out)
 {
-    struct loop_module m = {0};
+    SCOPED(loop_module_free) struct loop_module m = {0};
 
     if (!strncmp(target, "gpu", 3)) {
         struct gpu_schedule s;
@@ -266,15 +266,13 @@ static void print_for(const struct kernel *k, char *target, enum printed what, F
     } else {
         struct target to = {.sizes_vary = strstr(target, "+varying") != NULL};
         read_isa(target, &to.isa);
-        struct schedule *s = schedule_cpu(k, &to);
+        OWNED(schedule) struct schedule *s = schedule_cpu(k, &to);
         if (what == LOOPS)
             assert_true(lower_kernel(&m, &to.isa, s, "kernel", NULL));
         else
             (what == SCHEDULE ? schedule_print : schedule_print_short)(s, out);
-        schedule_free(s);
     }
     loop_print(&m, out);
-    loop_module_free(&m);
 }
 
 /* Checks, or writes, "TARGET/TARGET NAME=VALUE: LINE", or with "has TEXT; lacks TEXT" after the colon.  Without values the line
@@ -293,7 +291,7 @@ static void check_schedule(struct kernel_case *c, const char *line, size_t lengt
     const bool found = !strncmp(expected, "has ", 4) || !strncmp(expected, "lacks ", 6);
     for (bool first = true; (target = strsep(&targets, "/")); first = false)
         for (uint32_t i = 0; i < (rest ? 1 : c->count); i++) {
-            struct kernel *k = kernel_with(c, rest ? rest : c->values[i]);
+            OWNED(kernel) struct kernel *k = kernel_with(c, rest ? rest : c->values[i]);
             char words[64], parts[512], *more = parts, *text = NULL;
             size_t size;
             FILE *out = open_memstream(&text, &size);
@@ -313,7 +311,6 @@ static void check_schedule(struct kernel_case *c, const char *line, size_t lengt
             if (!c->updated && !found && strcmp(text, expected))
                 fail_msg("%s%s: \"%s\", not \"%s\"", head, rest ? "" : c->values[i], text, expected);
             free(text);
-            kernel_free(k);
         }
 }
 
@@ -323,21 +320,18 @@ static void check_schedule(struct kernel_case *c, const char *line, size_t lengt
 static void print_result(const struct kernel_case *c, char *target, FILE *out)
 {
     if (strncmp(c->body, "webnn_graph", 11)) {
-        struct kernel *k = kernel_with(c, c->values[0]);
+        OWNED(kernel) struct kernel *k = kernel_with(c, c->values[0]);
         target ? print_for(k, target, LOOPS, out) : kernel_print(k, out);
-        kernel_free(k);
         return;
     }
     struct error e = {0};
-    struct graph *g = graph_parse(c->body, strlen(c->body), NULL, NULL, &e);
+    OWNED(graph) struct graph *g = graph_parse(c->body, strlen(c->body), NULL, NULL, &e);
     assert_works(g, &e);
     for (const struct cluster *cluster = g->first_cluster; cluster; cluster = cluster->next) {
-        struct kernel_list list = kernels_lower(g, cluster, NULL);
+        SCOPED(kernel_list_free) struct kernel_list list = kernels_lower(g, cluster, NULL);
         for (uint32_t i = 0; i < list.count; i++)
             kernel_print(list.kernels[i], out);
-        kernel_list_free(&list);
     }
-    graph_free(g);
 }
 
 /* Checks, or writes, "becomes" or "loops TARGET" and the text after it.  Returns its end, another expectation or the case's. */
@@ -392,9 +386,8 @@ static const char *expect(struct kernel_case *c, const char *line, const char *e
         } else if (!strncmp(line, "# refused", 9)) {
             char values[CASE_VALUE_MAX];
             snprintf(values, sizeof values, "%.*s", (int)(end - line) - 9, line + 9);
-            struct kernel *k = kernel_with(c, values);
+            OWNED(kernel) struct kernel *k = kernel_with(c, values);
             assert_false(kernel_verify(k, NULL));
-            kernel_free(k);
         } else {
             fail_msg("'%.*s' is no expectation", (int)(end - line), line);
         }
@@ -418,7 +411,7 @@ static void read_setting(struct kernel_case *c, char *key, char *value)
 
 static void run_case(void **state)
 {
-    struct kernel_case *c = *state;
+    OWNED(memory) struct kernel_case *c = *state;
     char key[32], value[CASE_VALUE_MAX];
     const char *body = NULL, *end;
 
@@ -442,7 +435,6 @@ static void run_case(void **state)
     for (uint32_t i = 0; i < c->count; i++)
         free(c->values[i]);
     free(c->body);
-    free(c);
 }
 
 PROGRAM_HELP("usage: kernel-cases FILE [PATTERN]    run the cases whose names match; exit status 0 if all pass\n"

@@ -19,14 +19,13 @@
 /* Returns whether the loops of a kernel on a machine have an operation.  Frees the kernel. */
 static inline bool lowered_has(struct kernel *k, const struct isa *isa, enum loop_op op)
 {
-    struct schedule *s = schedule_of(k, isa);
+    OWNED(schedule) struct schedule *s = schedule_of(k, isa);
     struct loop_module m = {0};
     struct error e = {0};
 
     assert_works(lower_kernel(&m, isa, s, "kernel", &e), &e);
     const bool has = loop_has(&m.first->body, op);
     loop_module_free(&m);
-    schedule_free(s);
     kernel_free(k);
     return has;
 }
@@ -288,9 +287,8 @@ static inline void check_foreign(const struct kernel *k, const char *name, void 
     struct isa isa;
 
     assert_true(isa_facts(name, &isa));
-    struct schedule *s = schedule_of(k, &isa);
+    OWNED(schedule) struct schedule *s = schedule_of(k, &isa);
     check_loop_ir(s, &isa, tensors, expected, NULL, tolerance);
-    schedule_free(s);
 }
 
 /* Does the same for a device's schedule: a processor's that poses as one, or a GPU's, whose groups may share rows. */
@@ -342,7 +340,7 @@ static inline void check_kernel(struct kernel *k, void *const *tensors, struct t
         struct machine_under_test *m = machine_get(isa);
         struct codegen_kernels *unit;
         kernel_function function;
-        struct schedule *s = schedule_of(k, &m->target.isa);
+        OWNED(schedule) struct schedule *s = schedule_of(k, &m->target.isa);
         void *scratch = buffer_create((size_t)s->scratch_bytes + 64);
         const int64_t units = s->units;
         if (!codegen_compile(m->codegen, 1, &s, NULL, NULL, &unit, &function, &e)) {
@@ -385,7 +383,6 @@ static inline void check_kernel(struct kernel *k, void *const *tensors, struct t
         if (turn % 5 == isa)
             check_loop_ir(s, &m->target.isa, tensors, expected, actual, tolerance);
         buffer_free(scratch);
-        schedule_free(s);
         m->units = realloc(m->units, (m->unit_count + 1) * sizeof *m->units);
         assert_non_null(m->units);
         m->units[m->unit_count++] = unit;

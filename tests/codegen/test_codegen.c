@@ -37,6 +37,7 @@ static void end(struct codegen *c)
     debug_free(&d);
     arena_free(&a);
 }
+DROPS(codegen, struct codegen *, end)
 
 /* y = x * factor + x, through op. */
 static struct kernel *make(int n, float factor, enum kop op)
@@ -59,9 +60,8 @@ TEST(a_side_that_one_number_chooses_is_read_alone)
 static void run(kernel_function f, const struct kernel *k, float *x, float *y)
 {
     void *tensors[2] = {x, y};
-    struct schedule *s = schedule_of(k, NULL);
+    OWNED(schedule) struct schedule *s = schedule_of(k, NULL);
     f(&(struct kernel_args){tensors, s->numbers.params, NULL}, 0, s->units);
-    schedule_free(s);
 }
 
 /* codegen_compile of kernels with the schedules of t. */
@@ -82,7 +82,7 @@ static bool compile(struct codegen *c, const struct target *t, uint32_t count, s
 
 TEST(host_targets_are_described)
 {
-    struct arena a = {0};
+    SCOPED(arena_free) struct arena a = {0};
     struct error e = {0};
     struct target t = {0};
     uint32_t last = 0;
@@ -99,13 +99,12 @@ TEST(host_targets_are_described)
     assert_false(codegen_host_target(&t, "mmx", &a, &e));
     assert_int_equal(e.status, WNNStatus_TypeError);
     assert_non_null(strstr(e.message, "mmx"));
-    arena_free(&a);
 }
 
 /* Features found without LLVM are those that LLVM finds. */
 TEST(features_are_those_that_llvm_finds)
 {
-    struct arena a = {0};
+    SCOPED(arena_free) struct arena a = {0};
     struct error e = {0};
     struct target t = {0};
     char name[64], llvm[4096];
@@ -130,14 +129,13 @@ TEST(features_are_those_that_llvm_finds)
         e = (struct error){0};
         p += length;
     }
-    arena_free(&a);
 }
 
 /* Sizes are parameters: kernels that differ in nothing else share code, within a call and across calls, while one of them
  * lives, and for some time after. */
 TEST(structures_are_shared)
 {
-    struct codegen *c = create(NULL);
+    OWNED(codegen) struct codegen *c = create(NULL);
     struct codegen_times times;
     struct kernel *k[4] = {make(100, 2, K_ABS), make(33, 2, K_ABS), make(100, 3, K_ABS), make(100, 2, K_NEG)};
     struct codegen_kernels *first, *second;
@@ -188,7 +186,6 @@ TEST(structures_are_shared)
     for (int i = 0; i < 2; i++)
         kernel_free(again[i]);
     codegen_free(NULL);
-    end(c);
 }
 
 /* y[column][row] = x[row][column], y's lines `gap` elements apart */
@@ -206,9 +203,9 @@ TEST(tiles_are_part_of_the_key)
     static const int sizes[][3] = {/* rows, columns, gap */
                                    {5, 50, 0}, {3, 50, 0}, {7, 40, 0}, {4, 50, 0}, {3, 40, 0}, {3, 50, 1}, {4, 50, 1}};
     enum { COUNT = sizeof sizes / sizeof *sizes, ELEMENTS = 400 };
-    struct codegen *c = create(NULL);
+    OWNED(codegen) struct codegen *c = create(NULL);
     struct kernel *k[COUNT];
-    struct codegen_kernels *unit;
+    OWNED(codegen_kernels) struct codegen_kernels *unit = NULL;
     kernel_function f[COUNT];
     float x[ELEMENTS], y[ELEMENTS];
 
@@ -231,18 +228,16 @@ TEST(tiles_are_part_of_the_key)
             assert_close(y[j / rows * line + j % rows], (float)(j % rows * columns + j / rows), 0);
         kernel_free(k[i]);
     }
-    codegen_kernels_free(unit);
-    end(c);
 }
 
 /* Many structures at once: compiled by several threads, each with its own code. */
 TEST(many_structures_are_compiled_at_once)
 {
     enum { N = 24 };
-    struct codegen *c = create(NULL);
+    OWNED(codegen) struct codegen *c = create(NULL);
     struct kernel *k[N];
     kernel_function f[N];
-    struct codegen_kernels *unit;
+    OWNED(codegen_kernels) struct codegen_kernels *unit = NULL;
     float x[50], y[50];
     for (int i = 0; i < N; i++)
         k[i] = make(50, (float)(i + 1), K_NEG);
@@ -255,8 +250,6 @@ TEST(many_structures_are_compiled_at_once)
             assert_close(y[j], -(x[j] * (float)(i + 1) + x[j]), 0);
         kernel_free(k[i]);
     }
-    codegen_kernels_free(unit);
-    end(c);
 }
 
 struct client {
@@ -271,7 +264,7 @@ static void *client_main(void *user)
     struct client *client = user;
     client->ok = true;
     for (int i = 0; i < 6; i++) {
-        struct kernel *k = make(20, (float)((client->seed + i) % 5), K_ABS);
+        OWNED(kernel) struct kernel *k = make(20, (float)((client->seed + i) % 5), K_ABS);
         struct codegen_kernels *unit;
         kernel_function f;
         float x[20], y[20];
@@ -284,7 +277,6 @@ static void *client_main(void *user)
                 client->ok = client->ok && y[j] == (float)(j * ((client->seed + i) % 5) + j);
             codegen_kernels_free(unit);
         }
-        kernel_free(k);
     }
     return NULL;
 }
@@ -292,14 +284,13 @@ static void *client_main(void *user)
 /* One codegen used by several threads, which compile, run and free the same structures. */
 TEST(threads_share_a_codegen)
 {
-    struct codegen *c = create(NULL);
+    OWNED(codegen) struct codegen *c = create(NULL);
     struct client clients[3];
     for (int i = 0; i < 3; i++)
         clients[i] = (struct client){c, &t, i, false};
     run_on_threads(3, client_main, clients, sizeof *clients);
     for (int i = 0; i < 3; i++)
         assert_true(clients[i].ok);
-    end(c);
 }
 
 /* dump=DIR: kernel IR, loop IR, LLVM IR before and after the passes, and assembly, as files. */
@@ -309,7 +300,7 @@ TEST(dumps_are_written)
     assert_non_null(mkdtemp(dir));
     snprintf(text, sizeof text, "dump-kernels,dump-llvm,dump-asm,dump=%s", dir);
     struct codegen *c = create(text);
-    struct kernel *k = make(64, 2, K_ABS);
+    OWNED(kernel) struct kernel *k = make(64, 2, K_ABS);
     struct codegen_kernels *unit;
     kernel_function f;
     assert_true(compile(c, &t, 1, &k, &unit, &f, &e));
@@ -340,7 +331,6 @@ TEST(dumps_are_written)
     closedir(listing);
     assert_int_equal(found, 31);
     rmdir(dir);
-    kernel_free(k);
     codegen_kernels_free(unit);
     end(c);
 }
@@ -348,9 +338,9 @@ TEST(dumps_are_written)
 /* perf: a line with the function's address and a size in /tmp/perf-<pid>.map; gdb: the listener is there and does no harm. */
 TEST(profilers_and_debuggers_are_told)
 {
-    struct codegen *c = create("perf,gdb");
-    struct kernel *k = make(64, 2, K_ABS);
-    struct codegen_kernels *unit;
+    OWNED(codegen) struct codegen *c = create("perf,gdb");
+    OWNED(kernel) struct kernel *k = make(64, 2, K_ABS);
+    OWNED(codegen_kernels) struct codegen_kernels *unit = NULL;
     kernel_function f;
     char path[64], line[256];
     unsigned long long start = 0, size = 0;
@@ -365,9 +355,6 @@ TEST(profilers_and_debuggers_are_told)
     assert_int_equal(sscanf(line, "%llx %llx %127s", &start, &size, name), 3);
     assert_true(start == (uintptr_t)f && size > 16 && size < 10000);
     assert_non_null(strstr(name, "scaled_abs"));
-    kernel_free(k);
-    codegen_kernels_free(unit);
-    end(c);
 }
 
 #ifdef WEBNN_SANITIZE

@@ -19,14 +19,12 @@ static double work_of_cluster(const struct machine_under_test *m, const struct g
 {
     double sum = 0;
 
-    struct kernel_list list = kernels_lower(g, cluster, &m->target);
+    SCOPED(kernel_list_free) struct kernel_list list = kernels_lower(g, cluster, &m->target);
     for (uint32_t i = 0; i < list.count; i++) {
-        struct schedule *s = schedule_cpu(list.kernels[i], &m->target);
+        OWNED(schedule) struct schedule *s = schedule_cpu(list.kernels[i], &m->target);
         assert_non_null(s);
         sum += schedule_work_of(s);
-        schedule_free(s);
     }
-    kernel_list_free(&list);
     return sum;
 }
 
@@ -55,7 +53,7 @@ static double work_against_parts(const struct machine_under_test *m, struct grap
                                  struct cluster *alone)
 {
     struct cluster_nodes nodes;
-    struct arena arena = {0};
+    SCOPED(arena_free) struct arena arena = {0};
     uint32_t count = 0;
     double parts = 0, fused = 0;
 
@@ -72,7 +70,6 @@ static double work_against_parts(const struct machine_under_test *m, struct grap
         for (uint32_t k = 0; k <= i; k++)
             nodes.nodes[k]->cluster = cluster;
     }
-    arena_free(&arena);
     return parts > 0 ? fused / parts : 0;
 }
 
@@ -80,7 +77,7 @@ static double work_against_parts(const struct machine_under_test *m, struct grap
 static bool check_graph(struct machine_under_test *m, const char *body)
 {
     const struct pass_options o = {.target = &m->target};
-    struct graph *g = parse_body(body);
+    OWNED(graph) struct graph *g = parse_body(body);
     bool good = true;
 
     if (!passes_run(g, &o))
@@ -95,7 +92,6 @@ static bool check_graph(struct machine_under_test *m, const char *body)
         good = false;
         print_error("%s: cluster %u executes %.2f times what its nodes do:\n%s\n", m->name, c->index, times, body);
     }
-    graph_free(g);
     return good;
 }
 

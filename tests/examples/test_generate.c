@@ -193,7 +193,7 @@ TEST(compiled_graphs_are_kept)
 
     write_model("concat.webnn");
     runs(0, "", "(%s 2>/dev/null)", call);
-    char *expected = strdup(printed);
+    OWNED(memory) char *expected = strdup(printed);
     assert_non_null(expected);
     for (int again = 0; again < 2; again++) {
         runs(0, expected, "%s --graphs kept", call);
@@ -209,7 +209,6 @@ TEST(compiled_graphs_are_kept)
     runs(0, "", "%s --graphs concat.webnn/no", call); /* no folder: says so and goes on */
     assert_printed("saving the graph: ");
     assert_printed(expected);
-    free(expected);
 }
 
 TEST_GROUP(enter_folder, leave_folder)

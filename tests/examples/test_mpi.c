@@ -26,10 +26,9 @@ static char *without_times(const char *text)
 
 static void assert_same_lines(const char *expected)
 {
-    char *lines = without_times(printed);
+    OWNED(memory) char *lines = without_times(printed);
 
     assert_string_equal(lines, expected);
-    free(lines);
 }
 
 TEST(two_ranks_print_what_one_process_prints)
@@ -41,7 +40,7 @@ TEST(two_ranks_print_what_one_process_prints)
          "cp many/b.png many/e.png && cp many/b.png many/f.png",
          m, m);
     runs(0, "", "%s/classify %s many --threads 1", EXAMPLES, m);
-    char *expected = without_times(printed);
+    OWNED(memory) char *expected = without_times(printed);
     runs(0, "", "{ %s %s many 2>notes; }", TWO_RANKS, m);
     assert_same_lines(expected);
     /* A graph that is compiled already is taken as it is, and each rank takes every second picture of a list, too. */
@@ -50,7 +49,6 @@ TEST(two_ranks_print_what_one_process_prints)
     assert_same_lines(expected); /* one rank, without mpirun */
     runs(0, "", "{ ls many/* | %s mobilenet.wnn --list - --labels %s/classes.txt 2>notes; }", TWO_RANKS, m);
     assert_same_lines(expected);
-    free(expected);
 }
 
 TEST(rank_reports_its_bad_file_and_goes_on)
@@ -60,11 +58,10 @@ TEST(rank_reports_its_bad_file_and_goes_on)
     runs(0, "", "mkdir bad && cp %s/test.jpg bad/a.jpg && cp %s/test_224.png bad/c.png && cp bad/a.jpg bad/d.jpg", m, m);
     write_text("bad/b.png", "this is no picture");
     runs(1, "", "{ %s/classify %s bad --threads 1 2>notes; }", EXAMPLES, m);
-    char *expected = without_times(printed);
+    OWNED(memory) char *expected = without_times(printed);
     assert_printed("bad/b.png\", \"error\": ");
     runs(1, "", "{ %s %s bad 2>notes; }", TWO_RANKS, m);
     assert_same_lines(expected);
-    free(expected);
     runs(0, "mpi_classify rank 1: 1 of 2 inputs failed; their lines say why\n", "cat notes");
     assert_not_printed("rank 0: ");
 }

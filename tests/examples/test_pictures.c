@@ -45,7 +45,7 @@ static void assert_line(int index, const char *path, int expected)
 
     for (; index > 0 && line; index--)
         line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
-    cJSON *j = line ? cJSON_ParseWithOpts(line, &end, false) : NULL;
+    OWNED(json) cJSON *j = line ? cJSON_ParseWithOpts(line, &end, false) : NULL;
     if (!j || *end != '\n')
         fail_msg("no line of JSON for %s in: %s", path, printed);
     const cJSON *top = cJSON_GetArrayItem(cJSON_GetObjectItem(j, "top"), 0);
@@ -57,7 +57,6 @@ static void assert_line(int index, const char *path, int expected)
         assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(top, "label")), "lesser panda");
         assert_in_range((int)(1e4 * cJSON_GetNumberValue(cJSON_GetObjectItem(top, "probability"))), 9900, 10000);
     }
-    cJSON_Delete(j);
 }
 
 TEST(classify_takes_folders_and_lists)
@@ -107,7 +106,7 @@ static void assert_faces(const char *model, double tolerance)
 
     snprintf(path, sizeof path, "%s/manifest.json", model);
     assert_true(file_read(path, &text, &length, NULL));
-    cJSON *root = cJSON_Parse(text);
+    OWNED(json) cJSON *root = cJSON_Parse(text);
     detections = cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(root, "cases"), 0), "detections");
     assert_int_equal(count, cJSON_GetArraySize(detections));
     cJSON_ArrayForEach(d, detections)
@@ -123,7 +122,6 @@ static void assert_faces(const char *model, double tolerance)
         }
         assert_true(found);
     }
-    cJSON_Delete(root);
     free(text);
 }
 
@@ -162,7 +160,7 @@ TEST(find_faces_draws_five_boxes)
 TEST(stylise_paints_the_reference)
 {
     const char *m = needed_model("fast-style-transfer");
-    struct picture painted, expected;
+    SCOPED(picture_free) struct picture painted = {0}, expected = {0};
     char path[4224];
 
     runs(0, "", "%s/stylise %s %s/input.png painted.png", EXAMPLES, m, m);
@@ -170,8 +168,6 @@ TEST(stylise_paints_the_reference)
     snprintf(path, sizeof path, "%s/expected_output.png", m);
     expected = read_picture(path);
     assert_in_range(difference(&painted, &expected), 0, 1); /* rounding to levels at a half */
-    picture_free(&painted);
-    picture_free(&expected);
 }
 
 /* Copies the part from (x, y) on. */

@@ -151,7 +151,7 @@ TEST(noise_is_suppressed)
     const char *m = needed_model("rnnoise");
     double quiet;
 
-    struct sound clean = speech_like(6);
+    SCOPED(sound_free) struct sound clean = speech_like(6);
     /* Half the noise's power is gone at least where the speech is, and nine tenths where there is none. */
     for (int decibels = 0; decibels <= 10; decibels += 5) {
         double gain = suppress(m, &clean, decibels, &quiet);
@@ -160,12 +160,11 @@ TEST(noise_is_suppressed)
         assert_true(gain >= 3);
         assert_true(quiet >= 10);
     }
-    sound_free(&clean);
 }
 
 TEST(noise_is_suppressed_in_a_recording)
 {
-    struct npy_array audio;
+    SCOPED(npy_free) struct npy_array audio = {0};
     char model[4096], path[4224];
     double quiet;
 
@@ -174,37 +173,33 @@ TEST(noise_is_suppressed_in_a_recording)
     snprintf(path, sizeof path, "%s/stream/audio.npy", shared_model("silero-vad-16k"));
     snprintf(model, sizeof model, "%s", shared_model("rnnoise"));
     assert_true(npy_read(path, &audio, NULL));
-    struct sound clean = tripled(audio.data, npy_elements(&audio));
+    SCOPED(sound_free) struct sound clean = tripled(audio.data, npy_elements(&audio));
     double gain = suppress(model, &clean, 5, &quiet);
     printf("recording: 5 dB below speech, noise gains %.1f dB\n", gain);
     assert_true(gain >= 6);
-    sound_free(&clean);
-    npy_free(&audio);
 }
 
 TEST(clean_speech_stays)
 {
     const char *m = needed_model("rnnoise");
-    struct sound result;
+    SCOPED(sound_free) struct sound result = {0};
 
-    struct sound clean = speech_like(3);
+    SCOPED(sound_free) struct sound clean = speech_like(3);
     assert_done(sound_write("clean.wav", &clean, false, &e));
     runs(0, "", "%s/suppress_noise %s clean.wav out.wav", EXAMPLES, m);
     assert_done(sound_read("out.wav", 48000, &result, &e));
     double loud = power(result.samples, result.count) / power(clean.samples, clean.count);
     printf("vowels without noise keep %.0f %% of their power\n", 100 * loud);
     assert_true(loud > 0.5 && loud < 1.2);
-    sound_free(&result);
-    sound_free(&clean);
 }
 
 TEST(speech_is_found_in_a_stream)
 {
     const char *m = needed_model("silero-vad-16k");
-    struct npy_array audio, expected, expected_state;
+    SCOPED(npy_free) struct npy_array audio = {0}, expected = {0}, expected_state = {0};
     struct error error = {0};
     char path[4224];
-    float *actual, *last;
+    OWNED(memory) float *actual = NULL, *last = NULL;
     struct sound s;
 
     snprintf(path, sizeof path, "%s/stream/audio.npy", m);
@@ -230,11 +225,6 @@ TEST(speech_is_found_in_a_stream)
 
         assert_true(fabs((double)last[i] - e) <= 1e-4 + 1e-3 * fabs(e));
     }
-    free(actual);
-    free(last);
-    npy_free(&audio);
-    npy_free(&expected);
-    npy_free(&expected_state);
 }
 
 TEST(wrong_sounds_are_refused)

@@ -31,10 +31,9 @@ TEST(the_story_is_the_published_one)
     /* And as text, as far as the manifest has it. */
     snprintf(path, sizeof path, "%s/manifest.json", m);
     assert_true(file_read(path, &text, &length, NULL));
-    cJSON *root = cJSON_Parse(text);
+    OWNED(json) cJSON *root = cJSON_Parse(text);
     assert_printed(cJSON_GetObjectItem(cJSON_GetObjectItem(root, "greedy"), "text")->valuestring);
     assert_not_printed("<");
-    cJSON_Delete(root);
     free(text);
     /* A given beginning: the same story from there, whatever the cache's size. */
     runs(0, "", "%s/tell_story %s --length 20 --tokens 403,407,261,378 --save tokens.npy", EXAMPLES, m);

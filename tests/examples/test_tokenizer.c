@@ -12,6 +12,8 @@
 #define BYTE_LEVEL TESTS_DIR "/examples/tokenizers/byte_level.json"
 #define SENTENCE_PIECE TESTS_DIR "/examples/tokenizers/sentence_piece.json"
 
+DROPS(tokenizer, struct tokenizer *, tokenizer_free)
+
 static struct tokenizer *open_tokenizer(const char *path)
 {
     struct tokenizer *t;
@@ -25,9 +27,9 @@ static struct tokenizer *open_tokenizer(const char *path)
 /* Encodes a text, holds the tokens against those that are expected, and the text that they stand for against `back`. */
 static void check(const struct tokenizer *t, const char *text, const char *back, const int32_t *expected, size_t expected_count)
 {
-    struct text out = {0};
+    SCOPED(text_free) struct text out = {0};
     char message[512];
-    int32_t *ids;
+    OWNED(memory) int32_t *ids = NULL;
     size_t count;
 
     if (!tokenizer_encode(t, text, strlen(text), &ids, &count, message, sizeof message))
@@ -39,8 +41,6 @@ static void check(const struct tokenizer *t, const char *text, const char *back,
         tokenizer_decode(t, ids[i], i == 1, &out);
     text_add(&out, "", 1);
     assert_string_equal(out.data, back);
-    text_free(&out);
-    free(ids);
 }
 
 #define CHECK(t, text, back, ...)                                                                                              \
@@ -51,7 +51,7 @@ static void check(const struct tokenizer *t, const char *text, const char *back,
 
 TEST(tokens_over_bytes_are_the_published_ones)
 {
-    struct tokenizer *t = open_tokenizer(BYTE_LEVEL);
+    OWNED(tokenizer) struct tokenizer *t = open_tokenizer(BYTE_LEVEL);
 
     CHECK(t, "Hello, world!", "Hello, world!", 436, 72, 101, 108, 287, 44, 267, 269, 108, 100, 33);
     CHECK(t, MIXED, MIXED, 436, 397, 386, 39, 115, 408, 349, 32, 380, 290, 319, 122, 296, 294, 32, 52, 276, 105, 280, 59, 32,
@@ -70,12 +70,11 @@ TEST(tokens_over_bytes_are_the_published_ones)
           436, 195, 169, 32, 278, 99, 338, 111, 115, 296);
     assert_int_equal(tokenizer_find(t, "<|end|>", 7), 437);
     assert_int_equal(tokenizer_find(t, "no such token", 13), -1);
-    tokenizer_free(t);
 }
 
 TEST(tokens_over_characters_are_the_published_ones)
 {
-    struct tokenizer *t = open_tokenizer(SENTENCE_PIECE);
+    OWNED(tokenizer) struct tokenizer *t = open_tokenizer(SENTENCE_PIECE);
 
     CHECK(t, "Hello, world!", "Hello, world!", 1, 347, 296, 322, 329, 378, 270, 359, 363, 329, 321, 259);
     CHECK(t, MIXED, MIXED, 1, 488, 475, 265, 336, 493, 443, 347, 480, 380, 412, 343, 389, 381, 347, 278, 366, 326, 369, 285,
@@ -95,17 +94,16 @@ TEST(tokens_over_characters_are_the_published_ones)
           "e\xcc\x81"
           " decomposed",
           1, 392, 207, 132, 347, 367, 320, 428, 332, 336, 389);
-    tokenizer_free(t);
 }
 
 /* Long pieces are merged in time that grows with their length, and come to the same as they do by themselves. */
 TEST(long_pieces_are_merged_quickly)
 {
     const size_t length = 1 << 20;
-    struct tokenizer *t = open_tokenizer(SENTENCE_PIECE);
+    OWNED(tokenizer) struct tokenizer *t = open_tokenizer(SENTENCE_PIECE);
     char *text = malloc(length), message[512];
     struct text out = {0};
-    int32_t *ids;
+    OWNED(memory) int32_t *ids = NULL;
     size_t count;
 
     assert_non_null(text);
@@ -118,21 +116,18 @@ TEST(long_pieces_are_merged_quickly)
     assert_int_equal(out.length, length);
     assert_memory_equal(out.data, text, length);
     text_free(&out);
-    free(ids);
     free(text);
-    tokenizer_free(t);
 }
 
 TEST(text_that_is_not_utf8_is_refused)
 {
-    struct tokenizer *t = open_tokenizer(BYTE_LEVEL);
+    OWNED(tokenizer) struct tokenizer *t = open_tokenizer(BYTE_LEVEL);
     char message[512];
     int32_t *ids;
     size_t count;
 
     assert_false(tokenizer_encode(t, "a\xff", 2, &ids, &count, message, sizeof message));
     assert_string_equal(message, "the text is not UTF-8");
-    tokenizer_free(t);
 }
 
 TEST(other_tokenizers_are_refused)
@@ -163,7 +158,7 @@ TEST(other_tokenizers_are_refused)
         {TOKENIZER(", \"added_tokens\": [{\"content\": \"x\"}]"), "an added token of it has no text or no number"},
     };
     char message[512];
-    struct tokenizer *t;
+    OWNED(tokenizer) struct tokenizer *t = NULL;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_true(file_write("bad.json", cases[i].file, strlen(cases[i].file), NULL));
@@ -175,7 +170,6 @@ TEST(other_tokenizers_are_refused)
     assert_true(file_write("good.json", TOKENIZER(""), strlen(TOKENIZER("")), NULL));
     t = open_tokenizer("good.json");
     CHECK(t, "abb", "abb", 2, 1);
-    tokenizer_free(t);
 }
 
 /* Steps and the pieces that they leave: every piece is a token, so that one too many or too few is not found. */
@@ -224,7 +218,7 @@ TEST(steps_are_those_of_the_format)
         char file[1024] = "{\"model\": {\"ignore_merges\": true, \"merges\": [], \"vocab\": {", message[512];
         const char *const *pieces = cases[i].pieces;
         size_t count, wanted = 0;
-        int32_t *ids;
+        OWNED(memory) int32_t *ids = NULL;
 
         for (; pieces[wanted]; wanted++) {
             bool twice = false;
@@ -236,14 +230,12 @@ TEST(steps_are_those_of_the_format)
         }
         sprintf(file + strlen(file), "}}, %s}", cases[i].step);
         assert_true(file_write("step.json", file, strlen(file), NULL));
-        struct tokenizer *t = open_tokenizer("step.json");
+        OWNED(tokenizer) struct tokenizer *t = open_tokenizer("step.json");
         assert_true(tokenizer_encode(t, cases[i].text, strlen(cases[i].text), &ids, &count, message, sizeof message));
         if (count != wanted)
             fail_msg("%s: %zu pieces, not %zu", cases[i].step, count, wanted);
         for (size_t k = 0; k < count; k++)
             assert_int_equal(ids[k], tokenizer_find(t, pieces[k], strlen(pieces[k])));
-        free(ids);
-        tokenizer_free(t);
     }
 }
 

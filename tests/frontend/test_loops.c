@@ -257,7 +257,7 @@ static const float *data_of(const char *name, size_t length, float elements[ITER
 
 static void interpret(const struct form *f, struct data *d, bool loop)
 {
-    WNNGraphBuilder b = new_builder();
+    OWNED(builder) WNNGraphBuilder b = new_builder();
     WNNOperand outputs[SLOTS_MAX];
     static float elements[SLOTS_MAX][ITERATIONS_MAX * SLICE];
     const void *inputs[SLOTS_MAX];
@@ -265,7 +265,7 @@ static void interpret(const struct form *f, struct data *d, bool loop)
     uint32_t loops = 0;
 
     name_outputs(d, loop ? as_loop(b, f, outputs) : unrolled(b, f, outputs), outputs);
-    struct graph *g = builder_take_graph(b, d->count, d->outputs, &e);
+    OWNED(graph) struct graph *g = builder_take_graph(b, d->count, d->outputs, &e);
     assert_works(g, &e);
     assert_true(graph_verify(g, stderr));
     graph_for_each (g, n)
@@ -274,8 +274,6 @@ static void interpret(const struct form *f, struct data *d, bool loop)
     for (uint32_t i = 0; i < g->input_count; i++)
         inputs[i] = data_of(g->inputs[i]->name, g->inputs[i]->name_length, elements[i]);
     assert_true(graph_interpret_bounds(g, inputs, (void **)d->values, d->bounds, &e));
-    graph_free(g);
-    wnnGraphBuilderRelease(b);
 }
 
 /** Computes a graph's outputs. */
@@ -370,10 +368,10 @@ static void multiply_by_quantized(bool loop, float out[WIDTH], WNNQuantizedWeigh
 {
     static const uint32_t shape[2] = {1, WIDTH}, square[2] = {WIDTH, WIDTH};
     static float weights[WIDTH * WIDTH], in[WIDTH];
-    WNNGraphBuilder b = new_builder();
+    OWNED(builder) WNNGraphBuilder b = new_builder();
     WNNOperand x = input(b, "x", 2, shape), w, y = x, parameter;
     WNNNamedBuffer from = {view("x"), in, sizeof in}, to = {view("y"), out, sizeof in};
-    WNNGraph graph;
+    OWNED(compiled) WNNGraph graph = NULL;
 
     seed = 5;
     for (int i = 0; i < WIDTH * WIDTH; i++)
@@ -395,8 +393,6 @@ static void multiply_by_quantized(bool loop, float out[WIDTH], WNNQuantizedWeigh
         fail_msg("%s", wnnGetLastErrorMessage().data);
     wnnGraphGetQuantizedWeights(graph, counts);
     assert_int_equal(wnnGraphCompute(graph, 1, &from, 1, &to), WNNStatus_Success);
-    wnnGraphRelease(graph);
-    wnnGraphBuilderRelease(b);
 }
 
 TEST(weights_within_a_loop_are_quantized_if_that_is_asked_for)
@@ -425,10 +421,10 @@ static void expect(WNNStatus status, const char *text)
 TEST(errors_say_what_is_wrong)
 {
     static const uint32_t shape[2] = {4, 3}, row[1] = {3};
-    WNNGraphBuilder b = new_builder();
+    OWNED(builder) WNNGraphBuilder b = new_builder();
     WNNOperand x = input(b, "x", 2, shape), y = input(b, "y", 1, row), p[2], next[2], out[2], used;
     WNNLoopSlices s = {x, 0, false};
-    WNNGraph graph;
+    OWNED(compiled) WNNGraph graph = NULL;
 
     expect(wnnGraphBuilderBeginLoop(NULL, 4, 0, NULL, 0, NULL, NULL), "builder is NULL");
     expect(wnnGraphBuilderBeginLoop(b, 4, 1, &y, 0, NULL, NULL), "parameters is NULL");
@@ -459,8 +455,6 @@ TEST(errors_say_what_is_wrong)
     expect(wnnGraphBuilderBuild(b, 1, &result, &graph), "belongs to a loop that has ended");
     result.operand = out[0];
     assert_int_equal(wnnGraphBuilderBuild(b, 1, &result, &graph), WNNStatus_Success);
-    wnnGraphRelease(graph);
-    wnnGraphBuilderRelease(b);
 }
 
 /** Computes the graph of one output, int32 n, which is released. */

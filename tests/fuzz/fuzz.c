@@ -91,9 +91,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 /** Returns the graph of a model; NULL: build would refuse it. */
 static struct graph *take(const struct model *m)
 {
-    struct error e = {0};
 
-    return model_take_graph(m, &e);
+    return model_take_graph(m, &(struct error){0});
 }
 
 /** Written in one form, it must read back as the same graph. */

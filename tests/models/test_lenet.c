@@ -10,13 +10,13 @@ TEST(cases_agree)
 
 TEST(reads_ten_digits)
 {
-    struct network n;
+    SCOPED(network_close) struct network n = {0};
 
     network_open(&n, "lenet", 0);
     assert_int_equal(manifest_case_count(n.manifest), 10);
     for (size_t i = 0; i < 10; i++) {
         float *outputs[8] = {NULL};
-        struct manifest_case c;
+        SCOPED(manifest_case_free) struct manifest_case c = {0};
         int best = 0;
 
         assert_done(manifest_case_load(n.manifest, i, &c, &e));
@@ -27,7 +27,5 @@ TEST(reads_ten_digits)
         assert_int_equal(best, (int)manifest_case_number(n.manifest, i, "expectedClass", -1));
         for (size_t k = 0; k < c.output_count; k++)
             free(outputs[k]);
-        manifest_case_free(&c);
     }
-    network_close(&n);
 }

@@ -16,9 +16,9 @@ TEST(cases_agree_two_threads)
 TEST(classifies_the_picture)
 {
     static const unsigned top5[5] = {387, 358, 356, 359, 278};
-    struct manifest_case c;
+    SCOPED(manifest_case_free) struct manifest_case c = {0};
     float *outputs[8] = {NULL}, *p;
-    struct network n;
+    SCOPED(network_close) struct network n = {0};
     double scale;
 
     network_open(&n, "mobilenetv2", 0);
@@ -37,6 +37,4 @@ TEST(classifies_the_picture)
     }
     for (size_t k = 0; k < c.output_count; k++)
         free(outputs[k]);
-    manifest_case_free(&c);
-    network_close(&n);
 }

@@ -31,7 +31,7 @@ static void expect_same(struct network *built, WNNContext context, const char *p
     check(wnnContextLoadGraph(context, path, &loaded));
     printf("  loaded in %.2f ms\n", milliseconds_now() - start);
     for (size_t i = 0; i < manifest_case_count(built->manifest); i++) {
-        struct manifest_case c;
+        SCOPED(manifest_case_free) struct manifest_case c = {0};
         float *expected[8] = {NULL}, *actual[8] = {NULL};
 
         assert_done(manifest_case_load(built->manifest, i, &c, &e));
@@ -44,15 +44,14 @@ static void expect_same(struct network *built, WNNContext context, const char *p
             free(expected[k]);
             free(actual[k]);
         }
-        manifest_case_free(&c);
     }
     wnnGraphRelease(loaded);
 }
 
 static void round_trip(const char *name, uint32_t threads)
 {
-    struct network n;
-    WNNContext other;
+    SCOPED(network_close) struct network n = {0};
+    OWNED(context) WNNContext other = NULL;
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
     char path[] = "/tmp/webnn-saved-XXXXXX", again[64];
     int file = mkstemp(path);
@@ -77,8 +76,6 @@ static void round_trip(const char *name, uint32_t threads)
     expect_same(&n, other, again);
     unlink(path);
     unlink(again);
-    wnnContextRelease(other);
-    network_close(&n);
 }
 
 TEST(mobilenetv2_is_saved_and_loaded)

@@ -14,6 +14,7 @@
 #include "passes/pass_support.h"
 #include "support/case_files.h"
 #include "support/help.h"
+#include "support/scoped.h"
 
 enum { ROUNDS = 3 };
 
@@ -142,8 +143,8 @@ static char *print_case(const struct graph *g, bool data)
 static bool reads_back(const struct graph *g)
 {
     struct error e = {0};
-    char *text = print_case(g, true), *again = NULL;
-    struct graph *copy = graph_parse(text, strlen(text), NULL, NULL, &e);
+    OWNED(memory) char *text = print_case(g, true), *again = NULL;
+    OWNED(graph) struct graph *copy = graph_parse(text, strlen(text), NULL, NULL, &e);
     bool same;
 
     if (copy)
@@ -151,9 +152,6 @@ static bool reads_back(const struct graph *g)
     same = g->loops || (copy && !strcmp(text, again)); /* loops are not read */
     if (!same)
         complain("the result is not read back as it was printed: %s\n%s", e.message, again ? again : text);
-    graph_free(copy);
-    free(text);
-    free(again);
     return same;
 }
 
@@ -180,14 +178,12 @@ static bool run_passes(struct graph *g, const struct settings *s, struct error *
     if (ok && !graph_verify(g, stderr))
         ok = error_set(e, WNNStatus_UnknownError, "the verifier refuses the result");
     if (ok) {
-        char *once = print_case(g, true), *twice = NULL;
+        OWNED(memory) char *once = print_case(g, true), *twice = NULL;
 
         if (passes_run_named(g, &o, last ? last + 1 : s->passes))
             twice = print_case(g, true);
         if (!twice || strcmp(once, twice))
             ok = error_set(e, WNNStatus_UnknownError, "a second run of the last pass changed the graph");
-        free(once);
-        free(twice);
     }
     debug_free(&d);
     return ok;
@@ -200,13 +196,12 @@ static char *run_case(const struct settings *s, const char *text, size_t length,
     struct error e = {0};
     struct run expected[ROUNDS];
     void **inputs[ROUNDS];
-    char *whole;
+    OWNED(memory) char *whole = NULL;
     bool ok;
 
     if (asprintf(&whole, *text == ' ' ? "webnn_graph \"case\" v1 {\n%.*s}\n" : "%.*s", (int)length, text) < 0)
         return NULL;
-    struct graph *g = graph_parse(whole, strlen(whole), NULL, NULL, &e);
-    free(whole);
+    OWNED(graph) struct graph *g = graph_parse(whole, strlen(whole), NULL, NULL, &e);
     if (!g) {
         complain("%s", e.message);
         return NULL;
@@ -235,7 +230,6 @@ static char *run_case(const struct settings *s, const char *text, size_t length,
     }
     ok = ok && reads_back(g);
     char *after = ok ? print_case(g, false) : NULL;
-    graph_free(g);
     return after;
 }
 
@@ -269,8 +263,9 @@ static char *changed_sections(const char *before, const char *after)
 static void finish_case(struct file *f, const struct settings *s, const char *name, const char *graph, size_t graph_length,
                         const char *expected, size_t expected_length)
 {
-    char *before = NULL, *after = run_case(s, graph, graph_length, &before), *wanted = strndup(expected, expected_length);
-    char *changed = after ? changed_sections(before, after) : NULL;
+    OWNED(memory) char *before = NULL, *after = run_case(s, graph, graph_length, &before),
+                       *wanted = strndup(expected, expected_length);
+    OWNED(memory) char *changed = after ? changed_sections(before, after) : NULL;
 
     while (*wanted && isspace((unsigned char)wanted[strlen(wanted) - 1]))
         wanted[strlen(wanted) - 1] = '\0';
@@ -294,10 +289,6 @@ static void finish_case(struct file *f, const struct settings *s, const char *na
             f->failed++;
         }
     }
-    free(before);
-    free(after);
-    free(wanted);
-    free(changed);
 }
 
 /* Walks the lines: settings of the file, then case after case. */
@@ -370,7 +361,7 @@ PROGRAM_HELP("usage: pass-cases FILE                run all cases; exit status 1
 int main(int argc, char **argv)
 {
     const bool update = argc == 3 && !strcmp(argv[1], "--update");
-    char *text, *updated = NULL;
+    OWNED(memory) char *text = NULL, *updated = NULL;
     size_t size = 0;
 
     if (argc == 3 && !strcmp(argv[1], "--complete"))
@@ -387,7 +378,5 @@ int main(int argc, char **argv)
     if (update && (fclose(f.updated) || !case_file_write(f.path, updated, size)))
         return 1;
     printf("%u cases%s\n", f.cases, update ? " updated" : "");
-    free(text);
-    free(updated);
     return 0;
 }

@@ -18,7 +18,7 @@ TEST(every_allocation_may_fail)
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
         bool done = false;
         for (long n = 0; !done; n++) {
-            struct graph *g = parse_body(nets[i].body);
+            OWNED(graph) struct graph *g = parse_body(nets[i].body);
             struct storage_assignment assigned;
 
             allocations_fail_after(n);
@@ -32,7 +32,6 @@ TEST(every_allocation_may_fail)
                 assert_true(strstr(g->error.message, "out of memory") || strstr(g->error.message, "invalid after pass"));
             }
             done = done && all_made;
-            graph_free(g);
             assert_true(n < 100000);
         }
     }
@@ -46,7 +45,7 @@ TEST(winograd_may_fail)
     bool done = false;
 
     for (long n = 0; !done; n++) {
-        struct graph *g = parse_body(
+        OWNED(graph) struct graph *g = parse_body(
             "inputs { x: f32[1, 5, 6, 8]; } consts { w: f32[8, 8, 3, 3] @scalar(0.5); b: f32[8] @scalar(1); }"
             "nodes { c = conv2d(x, w, bias=b, inputLayout=\"nhwc\"); s = sigmoid(c); y = mul(c, s); } outputs { y; }");
         struct error e = {0};
@@ -66,7 +65,6 @@ TEST(winograd_may_fail)
         assert_true(done || g->error.status || e.status);
         done = done && all_made;
         assert_true(!done || stages > 1);
-        graph_free(g);
         assert_true(n < 100000);
     }
 }
@@ -81,16 +79,16 @@ TEST(compact_weights_may_fail)
 
     t.compact.unpacks = t.compact.small = true;
     for (long n = 0; !done; n++) {
-        struct graph *g = parse_body("inputs { x: f16[4, 64]; } consts { w: i8[64, 48] @scalar(3); s: f16[2, 48] @scalar(0.5); "
-                                     "z: i8[2, 48] @scalar(1); } nodes { b = dequantizeLinear(w, s, z); y = matmul(x, b); } "
-                                     "outputs { y; }");
+        OWNED(graph) struct graph *g =
+            parse_body("inputs { x: f16[4, 64]; } consts { w: i8[64, 48] @scalar(3); s: f16[2, 48] @scalar(0.5); "
+                       "z: i8[2, 48] @scalar(1); } nodes { b = dequantizeLinear(w, s, z); y = matmul(x, b); } "
+                       "outputs { y; }");
 
         allocations_fail_after(n);
         done = passes_run(g, &o);
         bool all_made = allocations_stop_failing();
         assert_true(done || g->error.status);
         done = done && all_made;
-        graph_free(g);
         assert_true(n < 100000);
     }
 }

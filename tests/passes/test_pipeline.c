@@ -17,7 +17,7 @@ static void run_networks(struct debug_options *d)
     struct pass_options o = options_with(d);
 
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
-        struct graph *g = parse_body(nets[i].body);
+        OWNED(graph) struct graph *g = parse_body(nets[i].body);
         void **inputs = random_inputs(g, false);
         struct run before, after;
 
@@ -29,15 +29,13 @@ static void run_networks(struct debug_options *d)
             assert_non_null(n->cluster);
         after = run_graph(g, (const void *const *)inputs, false);
         if (!same_results(&before, &after, false)) {
-            char *text = print_to_string(g);
+            OWNED(memory) char *text = print_to_string(g);
             print_error("%s, skip=%s\n%s", nets[i].name, d->skip ? d->skip : "", text);
-            free(text);
             fail();
         }
         run_free(&before);
         run_free(&after);
         inputs_free(g, inputs);
-        graph_free(g);
     }
 }
 
@@ -130,7 +128,7 @@ static void run_kernels(struct cluster_run *r, const struct kernel_list *list)
 static void run_clusters(struct graph *g, void **inputs, void **outputs)
 {
     struct cluster_run r = {.g = g, .inputs = inputs, .outputs = outputs};
-    struct arena arena = {0};
+    SCOPED(arena_free) struct arena arena = {0};
 
     r.lists = calloc(g->cluster_count, sizeof *r.lists);
     for (struct cluster *c = g->first_cluster; c; c = c->next) {
@@ -152,7 +150,6 @@ static void run_clusters(struct graph *g, void **inputs, void **outputs)
     }
     free(r.lists);
     free(r.arena);
-    arena_free(&arena);
 }
 
 /* The clusters that the passes make with these switches compute what the graph says. */
@@ -160,7 +157,7 @@ static void check_clusters(struct graph *g, struct debug_options *d, const char 
 {
     struct pass_options o = options_with(d);
     void **inputs = random_inputs(g, false);
-    char *text = print_to_string(g);
+    OWNED(memory) char *text = print_to_string(g);
     struct run before, after;
 
     before = run_graph(g, (const void *const *)inputs, true);
@@ -169,12 +166,10 @@ static void check_clusters(struct graph *g, struct debug_options *d, const char 
         fail_msg("%s: %s\n%s", what, g->error.message, text);
     run_clusters(g, inputs, after.outputs);
     if (!same_results(&before, &after, false)) {
-        char *now = print_to_string(g);
+        OWNED(memory) char *now = print_to_string(g);
         print_error("%s, before:\n%safter:\n%s", what, text, now);
-        free(now);
         fail();
     }
-    free(text);
     run_free(&before);
     run_free(&after);
     inputs_free(g, inputs);
@@ -184,10 +179,9 @@ TEST(clusters_compute_what_graphs_say)
 {
     for (size_t i = 0; i < 2 * sizeof nets / sizeof *nets; i++) {
         struct debug_options d = {.flags = i % 2 ? DEBUG_NO_PASSES : 0};
-        struct graph *g = parse_body(nets[i / 2].body);
+        OWNED(graph) struct graph *g = parse_body(nets[i / 2].body);
 
         check_clusters(g, &d, nets[i / 2].name);
-        graph_free(g);
     }
 }
 
@@ -205,7 +199,6 @@ static struct node *random_node(struct graph *g, struct value **values, uint32_t
     WNNSplitOptions split = WNN_SPLIT_OPTIONS_INIT;
     const void *options = NULL;
     union op_args args;
-    struct error e = {0};
     uint32_t inputs = op == OP_CONCAT ? 1 + (uint32_t)(random_bits() % 3) : op_positional_inputs(op);
 
     for (uint32_t i = 0; i < 3; i++)
@@ -268,14 +261,14 @@ static struct node *random_node(struct graph *g, struct value **values, uint32_t
     }
     if (type_elements(t) > 600 || t->rank > 5)
         return NULL;
-    return node_create(g, NULL, op, "", inputs, in, options, &args, &e);
+    return node_create(g, NULL, op, "", inputs, in, options, &args, &(struct error){0});
 }
 
 TEST(random_clusters_compute_what_graphs_say)
 {
     for (int round = 0; round < 150; round++) {
         struct debug_options d = {.flags = round % 10 == 9 ? DEBUG_NO_PASSES : 0};
-        struct graph *g = graph_create();
+        OWNED(graph) struct graph *g = graph_create();
         struct value *values[80];
         uint32_t count = 0, outputs = 0;
 
@@ -297,7 +290,6 @@ TEST(random_clusters_compute_what_graphs_say)
                 graph_add_output(g, name, strlen(name), values[i]);
         }
         check_clusters(g, &d, "random graph");
-        graph_free(g);
     }
 }
 
@@ -335,7 +327,7 @@ TEST(a_network_in_nchw_is_a_few_clusters)
 {
     struct debug_options d = {.flags = 0};
     struct pass_options o = options_with(&d);
-    struct graph *g = parse_body(nets[1].body);
+    OWNED(graph) struct graph *g = parse_body(nets[1].body);
 
     assert_true(passes_run(g, &o));
     /* The image's transpose, three convolutions with everything between them, pooling, a matmul, softmax; views are free. */
@@ -345,12 +337,10 @@ TEST(a_network_in_nchw_is_a_few_clusters)
         contractions += c->kind == CLUSTER_LIBRARY;
     }
     if (contractions != 4 || kernels > 3) {
-        char *text = print_to_string(g);
+        OWNED(memory) char *text = print_to_string(g);
         print_error("%s", text);
-        free(text);
         fail_msg("%u contractions, %u kernels", contractions, kernels);
     }
-    graph_free(g);
 }
 
 TEST(misspelt_passes_are_errors)
@@ -359,10 +349,9 @@ TEST(misspelt_passes_are_errors)
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct pass_options o = options_with(&bad[i]);
-        struct graph *g = parse_body("inputs { x: f32[4]; } nodes { y = exp(x); } outputs { y; }");
+        OWNED(graph) struct graph *g = parse_body("inputs { x: f32[4]; } nodes { y = exp(x); } outputs { y; }");
         assert_false(passes_run(g, &o));
         assert_int_equal(g->error.status, WNNStatus_TypeError);
-        graph_free(g);
     }
 }
 
@@ -376,10 +365,9 @@ TEST(builds_can_be_cancelled)
 {
     int asked = 0;
     struct pass_options o = {.target = &fake_target, .cancelled = cancelled_at_once, .user = &asked};
-    struct graph *g = parse_body("inputs { x: f32[4]; } nodes { y = exp(x); } outputs { y; }");
+    OWNED(graph) struct graph *g = parse_body("inputs { x: f32[4]; } nodes { y = exp(x); } outputs { y; }");
 
     assert_false(passes_run(g, &o));
     assert_int_equal(g->error.status, WNNStatus_InvalidStateError);
     assert_int_equal(asked, 1);
-    graph_free(g);
 }

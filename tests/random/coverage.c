@@ -94,8 +94,7 @@ static void note_ways(const struct sample *s, enum op op, uint64_t seed)
 {
     static const struct edit copy = {EDIT_NONE, 0, 0, 0, 0};
     struct engine *engine = with_library.context->engine;
-    struct error e = {0};
-    struct pass_options o = {.target = engine->functions->target(engine, &e), .debug = engine->debug};
+    struct pass_options o = {.target = engine->functions->target(engine, &(struct error){0}), .debug = engine->debug};
     struct sample c;
     uint32_t found = 0;
 

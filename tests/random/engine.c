@@ -9,6 +9,7 @@
 #include "runtime/api/context.h"
 #include "runtime/engine/cpu/engine_cpu.h"
 #include "runtime/engine/null/engine_null.h"
+#include "support/scoped.h"
 
 static void error_add(struct error *e, WNNStatus status, const char *what)
 {
@@ -167,7 +168,7 @@ static WNNStatus set_attr(WNNMethodCall call, const struct attr_info *a, const s
 static WNNStatus set_operands(WNNMethodCall call, const struct node *n, const WNNOperand *operands, size_t *place)
 {
     const struct op_info *info = &op_infos[n->op];
-    WNNMethodValue *items = random_alloc(n->input_count, sizeof *items);
+    OWNED(memory) WNNMethodValue *items = random_alloc(n->input_count, sizeof *items);
     WNNStatus status = WNNStatus_Success;
 
     for (uint32_t i = 0; i < n->input_count; i++)
@@ -181,7 +182,6 @@ static WNNStatus set_operands(WNNMethodCall call, const struct node *n, const WN
         else if (n->inputs[i].value)
             status = wnnMethodCallOption(call, WNN_STR(info->ins[i].name), items[i], false);
     }
-    free(items);
     return status;
 }
 
@@ -195,7 +195,7 @@ static bool call_node(WNNGraphBuilder builder, const struct node *n, WNNOperand 
         operands[n->results[0]->index] = wnnGraphBuilderCastToFloat64(builder, operands[n->inputs[0].value->index], NULL);
         return true;
     }
-    WNNMethodCall call = wnnMethodCallCreate(WNN_STR(op_infos[n->op].name));
+    OWNED(call) WNNMethodCall call = wnnMethodCallCreate(WNN_STR(op_infos[n->op].name));
     size_t place = 0;
 
     if (!call)
@@ -213,7 +213,6 @@ static bool call_node(WNNGraphBuilder builder, const struct node *n, WNNOperand 
         operands[n->results[i]->index] = wnnMethodCallResult(call, i);
     if (status)
         error_add(e, status, op_infos[n->op].name);
-    wnnMethodCallDestroy(call);
     return !e->status;
 }
 
@@ -261,9 +260,9 @@ static bool call_loop(WNNGraphBuilder builder, const struct node *n, WNNOperand 
     const struct loop_body *l = n->args.loop.body;
     const struct graph *body = l->graph;
     const uint32_t parameter_count = l->carried + l->scanned;
-    WNNOperand *inner = random_alloc(body->value_count, sizeof *inner);
+    OWNED(memory) WNNOperand *inner = random_alloc(body->value_count, sizeof *inner);
     WNNOperand *ends = random_alloc(parameter_count + n->result_count, sizeof *ends); /* of the loop, on either side */
-    WNNLoopSlices *slices = random_alloc(l->scanned + l->stacked, sizeof *slices);
+    OWNED(memory) WNNLoopSlices *slices = random_alloc(l->scanned + l->stacked, sizeof *slices);
 
     for (uint32_t i = 0; i < n->input_count; i++) {
         WNNOperand operand = operands[n->inputs[i].value->index];
@@ -274,7 +273,7 @@ static bool call_loop(WNNGraphBuilder builder, const struct node *n, WNNOperand 
         else
             inner[body->inputs[i]->index] = operand;
     }
-    WNNOperand *parameters = random_alloc(parameter_count, sizeof *parameters);
+    OWNED(memory) WNNOperand *parameters = random_alloc(parameter_count, sizeof *parameters);
     const uint32_t iterations = l->scanned ? unless_named(l->iterations, slices[0].operand) : l->iterations;
     WNNStatus status = wnnGraphBuilderBeginLoop(builder, iterations, l->carried, ends, l->scanned, slices, parameters);
     for (uint32_t i = 0; !status && i < parameter_count; i++)
@@ -296,10 +295,7 @@ static bool call_loop(WNNGraphBuilder builder, const struct node *n, WNNOperand 
     }
     if (status)
         error_add(e, status, "loop");
-    free(parameters);
-    free(slices);
     free(ends);
-    free(inner);
     return !e->status;
 }
 
@@ -361,11 +357,10 @@ static bool build(WNNGraphBuilder builder, const struct sample *s, WNNOperand *o
         operands[v->index] = make_constant(builder, v, s->data[v->index]);
     if (!call_nodes(builder, g, operands, e))
         return false;
-    WNNNamedOperand *outputs = random_alloc(g->output_count, sizeof *outputs);
+    OWNED(memory) WNNNamedOperand *outputs = random_alloc(g->output_count, sizeof *outputs);
     for (uint32_t i = 0; i < g->output_count; i++)
         outputs[i] = (WNNNamedOperand){WNN_STR(g->outputs[i].name), operands[g->outputs[i].value->index]};
     WNNStatus status = wnnGraphBuilderBuild(builder, g->output_count, outputs, graph);
-    free(outputs);
     if (status)
         error_add(e, status, "build");
     return !status;
@@ -390,7 +385,8 @@ static bool is_reached(const struct value *v)
 static bool compute(WNNGraph graph, const struct sample *s, const struct names *names, void **outputs, struct error *e)
 {
     const struct graph *g = s->g;
-    WNNNamedBuffer *in = random_alloc(g->input_count, sizeof *in), *out = random_alloc(g->output_count, sizeof *out);
+    OWNED(memory) WNNNamedBuffer *in = random_alloc(g->input_count, sizeof *in),
+                                 *out = random_alloc(g->output_count, sizeof *out);
     size_t count = 0;
 
     for (uint32_t i = 0; i < g->input_count; i++) {
@@ -403,8 +399,6 @@ static bool compute(WNNGraph graph, const struct sample *s, const struct names *
         memset(outputs[i], 0xA5, out[i].byteLength); /* unwritten elements show */
     }
     WNNStatus status = wnnGraphComputeSized(graph, names->count, names->sizes, count, in, g->output_count, out, NULL);
-    free(in);
-    free(out);
     if (status)
         error_add(e, status, "compute");
     return !status;
@@ -436,7 +430,7 @@ static void plan_others(WNNGraph graph, const struct names *names)
 
     for (uint32_t i = 0; i < OTHERS && names->count; i++) {
         WNNNamedSize sizes[NAMED_MAX];
-        WNNGraph other = NULL;
+        OWNED(compiled) WNNGraph other = NULL;
 
         memcpy(sizes, names->sizes, sizeof sizes);
         for (uint32_t k = 0; k < names->count; k++)
@@ -446,7 +440,6 @@ static void plan_others(WNNGraph graph, const struct names *names)
                 sizes[k].size = FEW_LEAST + (sizes[k].size + i * 5 + k * 3) % (FEW_MOST - FEW_LEAST + 1);
         if (wnnGraphGetVariant(graph, names->count, sizes, &other))
             return;
-        wnnGraphRelease(other);
     }
 }
 
@@ -454,8 +447,8 @@ static void plan_others(WNNGraph graph, const struct names *names)
 static bool run_in(WNNContext context, const struct sample *s, bool named, void **outputs, bool other, struct error *e)
 {
     struct names names = {.used = named};
-    WNNOperand *operands = random_alloc(s->g->value_count, sizeof *operands);
-    WNNGraphBuilder builder = NULL;
+    OWNED(memory) WNNOperand *operands = random_alloc(s->g->value_count, sizeof *operands);
+    OWNED(builder) WNNGraphBuilder builder = NULL;
     WNNGraph graph = NULL;
 
     if (wnnContextCreateGraphBuilder(context, &builder) != WNNStatus_Success)
@@ -466,8 +459,6 @@ static bool run_in(WNNContext context, const struct sample *s, bool named, void 
     good = good && (other || compute(graph, s, &names, outputs, e)) &&
            compute_again(graph, s, &names, outputs, other ? "with more threads" : "again", e);
     wnnGraphRelease(graph);
-    wnnGraphBuilderRelease(builder);
-    free(operands);
     return good;
 }
 

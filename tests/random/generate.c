@@ -449,14 +449,14 @@ struct node *append(struct generator *r, enum op op, uint32_t count, struct valu
                     const union op_args *args)
 {
     static const char *const labels[] = {"", "", "", "", "layer 1", "a\"b\\c", "\xc3\xa9\xe2\x82\xac"};
-    struct error e = {0};
     struct node *n;
     bool good = true;
 
     for (uint32_t i = 0; i < count; i++)
         if (!inputs[i] && i < op_positional_inputs(op))
             return NULL;
-    n = node_create(r->s->g, NULL, op, labels[draw(r, sizeof labels / sizeof *labels)], count, inputs, options, args, &e);
+    n = node_create(r->s->g, NULL, op, labels[draw(r, sizeof labels / sizeof *labels)], count, inputs, options, args,
+                    &(struct error){0});
     if (!n)
         return NULL;
     for (uint32_t i = 0; good && i < n->result_count; i++)

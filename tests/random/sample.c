@@ -272,7 +272,6 @@ static struct value *copied(struct graph *to, struct value **map, const struct v
 /* Fills an empty graph with the nodes of a loop's body.  Returns false if they do not fit. */
 static bool copy_body_graph(struct graph *to, const struct graph *from, struct value **map)
 {
-    struct error e = {0};
 
     for (uint32_t i = 0; i < from->input_count; i++) {
         const struct value *in = from->inputs[i];
@@ -282,7 +281,8 @@ static bool copy_body_graph(struct graph *to, const struct graph *from, struct v
         struct value **inputs = random_alloc(n->input_count, sizeof *inputs);
         for (uint32_t i = 0; i < n->input_count; i++)
             inputs[i] = n->inputs[i].value ? copied(to, map, n->inputs[i].value) : NULL;
-        struct node *copy = node_create(to, NULL, n->op, n->label, n->input_count, inputs, n->options, &n->args, &e);
+        struct node *copy =
+            node_create(to, NULL, n->op, n->label, n->input_count, inputs, n->options, &n->args, &(struct error){0});
         free(inputs);
         for (uint32_t i = 0; copy && i < n->result_count; i++)
             map[n->results[i]->index] = copy->results[i];
@@ -319,7 +319,6 @@ static bool copy_node(struct copying *c, const struct node *n)
     struct value **inputs = random_alloc(n->input_count, sizeof *inputs);
     char *options = random_alloc(info->options_size, 1);
     union op_args args = n->args;
-    struct error error = {0};
     bool mine = n->index == e->index;
 
     memcpy(options, e->kind == EDIT_PLAIN_OPTIONS && mine ? info->options_default : n->options, info->options_size);
@@ -330,7 +329,8 @@ static bool copy_node(struct copying *c, const struct node *n)
     for (uint32_t i = 0; i < n->input_count; i++)
         if (n->inputs[i].value && !(e->kind == EDIT_DROP_OPERAND && mine && e->slot == i))
             inputs[i] = copy_value(c, n->inputs[i].value);
-    struct node *copy = node_create(c->to->g, NULL, n->op, n->label, n->input_count, inputs, options, &args, &error);
+    struct node *copy =
+        node_create(c->to->g, NULL, n->op, n->label, n->input_count, inputs, options, &args, &(struct error){0});
     free(inputs);
     free(options);
     if (!copy || !sample_evaluate_node(c->to, copy))

@@ -11,13 +11,12 @@
 static void sample_parse(struct sample *s, const char *body, size_t count, const float *numbers)
 {
     struct error e = {0};
-    char *text = random_alloc(strlen(body) + 64, 1);
+    OWNED(memory) char *text = random_alloc(strlen(body) + 64, 1);
 
     sprintf(text, "webnn_graph \"test\" v1 {\n%s\n}\n", body);
     *s = (struct sample){.g = graph_parse(text, strlen(text), NULL, NULL, &e)};
     if (!s->g)
         fail_msg("%s\n%s", e.message, text);
-    free(text);
     for (uint32_t i = 0; i < s->g->input_count; i++) {
         const struct value *v = s->g->inputs[i];
         float *data = random_alloc((size_t)type_elements(&v->type), sizeof *data);
@@ -39,23 +38,21 @@ static struct check_counts counts_of(struct sample *s, const char *name, const c
 {
     char report[CHECK_REPORT] = "";
     struct check_counts counts = {0};
-    struct variant v;
+    SCOPED(variant_release) struct variant v = {0};
 
     variant_init(&v, name);
     if (!check_sample(s, report) || !check_variant(s, &v, &counts, report))
         fail_msg("%s, %s: %s", what, name, report);
-    variant_release(&v);
     return counts;
 }
 
 static struct check_counts counts_of_text(const char *body, size_t count, const float *numbers, const char *name,
                                           const char *what)
 {
-    struct sample s;
+    SCOPED(sample_free) struct sample s = {0};
 
     sample_parse(&s, body, count, numbers);
     const struct check_counts counts = counts_of(&s, name, what);
-    sample_free(&s);
     return counts;
 }
 
@@ -69,7 +66,7 @@ static const float row_of_nan[12] = {1, 2, 3, 4, (float)NAN, 6, 7, 8, 9, 10, 11,
 TEST(exemptions_are_single_elements)
 {
     char report[CHECK_REPORT] = "";
-    struct sample s;
+    SCOPED(sample_free) struct sample s = {0};
 
     sample_parse(&s, nan_after_relu, 12, row_of_nan);
     struct check_counts counts = counts_of(&s, "default", "NaN after relu");
@@ -79,15 +76,13 @@ TEST(exemptions_are_single_elements)
 
     /* In an exempt element anything may stand, ... */
     output_data(&s, 0)[5] = 17;
-    struct variant v;
+    SCOPED(variant_release) struct variant v = {0};
     variant_init(&v, "default");
     assert_true(check_variant(&s, &v, &counts, report));
     /* ... but not next to it. */
     output_data(&s, 0)[4] += 1;
     assert_false(check_variant(&s, &v, &counts, report));
     assert_non_null(strstr(report, "element 4 "));
-    variant_release(&v);
-    sample_free(&s);
 }
 
 TEST(nothing_is_exempt_without_epilogues)

@@ -33,6 +33,7 @@
 #include "ir/graph/ir.h"
 #include "support/help.h"
 #include "support/shared.h"
+#include "support/scoped.h"
 
 enum { WORDS_MAX = 200, PORTS_MAX = 40 };
 enum way { INTERPRETER, COMPILED, NO_PASSES, OBJECT, WAY_COUNT };
@@ -233,10 +234,9 @@ static bool run_object(const char *model)
                       .count = 4};
     struct npy_array array;
     struct model read;
-    struct error e = {0};
     const cJSON *item;
 
-    read_model(model, &read, &e); /* notes which inputs are fixed */
+    read_model(model, &read, &(struct error){0}); /* notes which inputs are fixed */
     model_free(&read);
     add_arguments(&w, true);
     cJSON_ArrayForEach(item, items("inputs"))
@@ -263,7 +263,7 @@ static bool compare(const struct graph_output *output, const void *data, FILE *l
 {
     const double atol = tolerance("atol"), rtol = tolerance("rtol");
     const struct tensor_type *type = &output->value->type;
-    struct npy_array expected;
+    SCOPED(npy_free) struct npy_array expected = {0};
 
     if (!read_array("exp", output->name, &expected))
         return true;
@@ -278,7 +278,6 @@ static bool compare(const struct graph_output *output, const void *data, FILE *l
         if (!good)
             fprintf(log, "output %s: element %zu is %.9g instead of %.9g\n", output->name, i, a, e);
     }
-    npy_free(&expected);
     return good;
 }
 
@@ -311,14 +310,12 @@ static bool interpret(struct graph *g, const struct model *model, FILE *log)
 static bool run_interpreter(const char *path, FILE *log)
 {
     struct error e = {0};
-    struct model model;
-    struct graph *g = read_model(path, &model, &e) ? model_take_graph(&model, &e) : NULL;
+    SCOPED(model_free) struct model model = {0};
+    OWNED(graph) struct graph *g = read_model(path, &model, &e) ? model_take_graph(&model, &e) : NULL;
 
     if (!g)
         fprintf(log, "%s\n", e.message);
     const bool good = g && interpret(g, &model, log);
-    graph_free(g);
-    model_free(&model);
     return good;
 }
 
@@ -351,7 +348,7 @@ static bool check_case(const char *reason, const char *only)
     bool all = true;
 
     for (enum way way = 0; way < WAY_COUNT; way++) {
-        char *log;
+        OWNED(memory) char *log = NULL;
 
         if (reason && !depends ? way != COMPILED : only && strcmp(only, way_names[way]))
             continue;
@@ -363,7 +360,6 @@ static bool check_case(const char *reason, const char *only)
             printf("FAIL %s, %s%s%s:\n%s\n", name, way_names[way], reason ? ", is listed with: " : "", reason ? reason : "",
                    log);
         all &= expected;
-        free(log);
     }
     return all;
 }
@@ -397,7 +393,7 @@ int main(int argc, char **argv)
         if (strncmp(name, group, strlen(group)) || (only && strcmp(name, only)) ||
             !file_read(text("%s/%s/case.json", folder, name), &bytes, &length, &e))
             continue;
-        cJSON *parsed = cJSON_ParseWithLength(bytes, length);
+        OWNED(json) cJSON *parsed = cJSON_ParseWithLength(bytes, length);
         const char *line = strstr(list, text("\n%s ", name));
 
         free(bytes);
@@ -405,7 +401,6 @@ int main(int argc, char **argv)
         count++;
         failed +=
             !check_case(line ? text("%.*s", (int)strcspn(line + strlen(name) + 2, "\n"), line + strlen(name) + 2) : NULL, way);
-        cJSON_Delete(parsed);
     }
     unlink(log_path);
     rmdir(scratch);

@@ -99,7 +99,7 @@ static inline bool case_lines_equal(const struct case_lines *a, uint32_t i, cons
 static inline void print_difference(const char *expected, const char *got)
 {
     static struct case_lines a, b;
-    uint32_t *common;
+    OWNED(memory) uint32_t *common = NULL;
 
     case_lines_split(&a, expected);
     case_lines_split(&b, got);
@@ -125,5 +125,4 @@ static inline void print_difference(const char *expected, const char *got)
         }
     }
 #undef COMMON
-    free(common);
 }

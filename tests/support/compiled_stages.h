@@ -38,37 +38,34 @@ static inline void stages_compile_for(struct target *t, const char *isa, uint32_
 /** Returns the kernel's function, which *unit owns, or NULL. */
 static inline kernel_function stages_compile(const struct kernel *k, struct codegen_kernels **unit)
 {
-    struct schedule *s = schedule_of(k, stages_isa);
+    OWNED(schedule) struct schedule *s = schedule_of(k, stages_isa);
     struct error e = {0};
     kernel_function f = NULL;
 
     if (!codegen_compile(stages_codegen, 1, &s, NULL, NULL, unit, &f, &e))
         print_error("%s\n", e.message);
-    schedule_free(s);
     return f;
 }
 
 /** Calls the function for all macro-tiles, in two parts, as threads do: each with scratch of its own. */
 static inline void stages_call(const struct kernel *k, kernel_function f, void *const *tensors)
 {
-    struct schedule *s = schedule_of(k, stages_isa);
+    OWNED(schedule) struct schedule *s = schedule_of(k, stages_isa);
     const int64_t middle = s->units / 2;
 
     for (int part = 0; part < 2; part++) {
-        void *scratch = aligned_alloc(64, (size_t)(s->scratch_bytes + 127) / 64 * 64);
+        OWNED(memory) void *scratch = aligned_alloc(64, (size_t)(s->scratch_bytes + 127) / 64 * 64);
 
         memset(scratch, 0xFF, (size_t)(s->scratch_bytes + 127) / 64 * 64); /* NaN: unwritten memory shows */
         f(&(struct kernel_args){tensors, s->numbers.params, scratch}, part ? middle : 0, part ? s->units : middle);
-        free(scratch);
     }
-    schedule_free(s);
 }
 
 /* Runs the loop IR of a kernel on copies of the tensors, as they were before the kernel ran, and compares with the results of
  * machine code. */
 static inline void stages_interpret(const struct kernel *k, void *const *before, void *const *after)
 {
-    struct schedule *s = schedule_of(k, stages_isa);
+    OWNED(schedule) struct schedule *s = schedule_of(k, stages_isa);
     const bool is_exact = loop_run(s, stages_isa, before);
 
     for (uint32_t t = 0; is_exact && t < k->tensor_count; t++)
@@ -78,7 +75,6 @@ static inline void stages_interpret(const struct kernel *k, void *const *before,
             if (x != y && !(isnan(x) && isnan(y)))
                 fail_msg("tensor %u element %lld: %.9g by the loop IR, %.9g by machine code", t, (long long)i, x, y);
         }
-    schedule_free(s);
 }
 
 /** Compiles a kernel and runs it: a kernel_runner. */

@@ -46,9 +46,8 @@ GRAPHS_UNUSED static void assert_verifies_at(struct graph *g, const char *file, 
 {
     if (graph_verify(g, stderr))
         return;
-    char *text = print_to_string(g);
+    OWNED(memory) char *text = print_to_string(g);
     print_error("the verifier refuses this graph:\n%s", text);
-    free(text);
     _fail(file, line);
 }
 
@@ -57,8 +56,8 @@ GRAPHS_UNUSED static void assert_verifies_at(struct graph *g, const char *file, 
 GRAPHS_UNUSED static void assert_round_trip_at(struct graph *g, const char *file, int line)
 {
     struct error error = {0};
-    char *text = print_to_string(g), *again = NULL;
-    struct graph *copy = graph_parse(text, strlen(text), NULL, NULL, &error);
+    OWNED(memory) char *text = print_to_string(g), *again = NULL;
+    OWNED(graph) struct graph *copy = graph_parse(text, strlen(text), NULL, NULL, &error);
 
     if (copy)
         again = print_to_string(copy);
@@ -66,9 +65,6 @@ GRAPHS_UNUSED static void assert_round_trip_at(struct graph *g, const char *file
         print_error("does not round-trip: %s\n%s----\n%s", error.message, text, again ? again : "");
         _fail(file, line);
     }
-    graph_free(copy);
-    free(text);
-    free(again);
 }
 
 /** Makes a graph of its blocks: adds the header, and fails the test if the text is not right. */
@@ -78,7 +74,7 @@ GRAPHS_UNUSED static struct graph *parse_body_at(const char *body, const char *f
     static const char head[] = "webnn_graph \"test\" v1 {\n", tail[] = "\n}\n";
     struct error error = {0};
     size_t size = sizeof head + strlen(body) + sizeof tail;
-    char *text = malloc(size);
+    OWNED(memory) char *text = malloc(size);
 
     assert_non_null(text);
     snprintf(text, size, "%s%s%s", head, body, tail);
@@ -87,7 +83,6 @@ GRAPHS_UNUSED static struct graph *parse_body_at(const char *body, const char *f
         print_error("%s\n%s", error.message, text);
         _fail(file, line);
     }
-    free(text);
     assert_verifies_at(g, file, line);
     assert_round_trip_at(g, file, line);
     return g;
@@ -96,10 +91,9 @@ GRAPHS_UNUSED static struct graph *parse_body_at(const char *body, const char *f
 /** Returns whether the printed graph contains the text. */
 GRAPHS_UNUSED static bool prints(const struct graph *g, const char *wanted)
 {
-    char *text = print_to_string(g);
+    OWNED(memory) char *text = print_to_string(g);
     bool found = strstr(text, wanted) != NULL;
 
-    free(text);
     return found;
 }
 
@@ -112,9 +106,8 @@ GRAPHS_UNUSED static void assert_prints_at(struct graph *g, const char *wanted, 
     assert_round_trip_at(g, file, line);
     if (prints(g, wanted) == there)
         return;
-    char *text = print_to_string(g);
+    OWNED(memory) char *text = print_to_string(g);
     print_error("%s printed: %s\n%s", there ? "not" : "wrongly", wanted, text);
-    free(text);
     _fail(file, line);
 }
 

@@ -495,7 +495,7 @@ static void reach(struct parser *p, uint32_t tensor, struct kaffine address, uin
 /* Reads what follows the word "kernel", to the end of the kernel, or statements to the end of the text. */
 static struct kernel *parse_kernel(const char *start, const char **at, bool in_braces)
 {
-    struct parser *p = calloc(1, sizeof *p);
+    OWNED(memory) struct parser *p = calloc(1, sizeof *p);
     struct kernel *k = kernel_create();
     char word[NAME_MAX];
 
@@ -528,7 +528,6 @@ static struct kernel *parse_kernel(const char *start, const char **at, bool in_b
     if (k->error.status)
         wrong(p, "the kernel is refused:", k->error.message);
     *at = p->at;
-    free(p);
     return k;
 }
 
@@ -566,13 +565,12 @@ char *names_replace(const char *text, const char *values)
 
 struct kernel *kernel_parse(const char *text, const char *values)
 {
-    char *replaced = names_replace(text, values);
+    OWNED(memory) char *replaced = names_replace(text, values);
     const char *at = replaced + strspn(replaced, " \n");
 
     const bool in_braces = !strncmp(at, "kernel ", 7);
     at += in_braces ? 6 : 0;
     struct kernel *k = parse_kernel(replaced, &at, in_braces);
-    free(replaced);
     return k;
 }
 
@@ -613,14 +611,11 @@ static char *print(const struct kernel *k)
 
 void assert_reads_back(const struct kernel *k)
 {
-    char *text = print(k);
-    struct kernel *copy = kernel_parse(text, "");
+    OWNED(memory) char *text = print(k);
+    OWNED(kernel) struct kernel *copy = kernel_parse(text, "");
 
     if (k->stage_count) /* stages are finished when they are added */
         assert_true(kernel_finish(copy));
-    char *again = print(copy);
+    OWNED(memory) char *again = print(copy);
     assert_string_equal(text, again);
-    kernel_free(copy);
-    free(text);
-    free(again);
 }

@@ -10,13 +10,12 @@
 /** Returns whether a file whose name has this part is mapped. */
 static inline bool is_mapped(const char *part)
 {
-    FILE *maps = fopen("/proc/self/maps", "r");
+    OWNED(file) FILE *maps = fopen("/proc/self/maps", "r");
     char line[4096];
     bool found = false;
 
     assert_non_null(maps);
     while (fgets(line, sizeof line, maps))
         found |= strstr(line, part) != NULL;
-    fclose(maps);
     return found;
 }

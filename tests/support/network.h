@@ -102,12 +102,12 @@ static inline double largest_difference(const float *actual, const struct npy_ar
  */
 static inline void network_check_cases(const char *name, uint32_t threads)
 {
-    struct network n;
+    SCOPED(network_close) struct network n = {0};
 
     network_open(&n, name, threads);
     assert_true(manifest_case_count(n.manifest) > 0);
     for (size_t i = 0; i < manifest_case_count(n.manifest); i++) {
-        struct manifest_case c;
+        SCOPED(manifest_case_free) struct manifest_case c = {0};
         float *outputs[8] = {NULL};
 
         assert_done(manifest_case_load(n.manifest, i, &c, &e));
@@ -121,7 +121,5 @@ static inline void network_check_cases(const char *name, uint32_t threads)
                 fail_msg("%s case %zu: %s differs by %g, allowed %g", name, i, c.outputs[k].name, worst, allowed);
             free(outputs[k]);
         }
-        manifest_case_free(&c);
     }
-    network_close(&n);
 }

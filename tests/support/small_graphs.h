@@ -39,8 +39,7 @@ static struct value *any_float(const struct builder *b)
 static bool append(struct builder *b, enum op op, uint32_t count, struct value *const *inputs, const void *options,
                    const union op_args *args)
 {
-    struct error e = {0};
-    struct node *n = node_create(b->g, NULL, op, "", count, inputs, options, args, &e);
+    struct node *n = node_create(b->g, NULL, op, "", count, inputs, options, args, &(struct error){0});
 
     if (!n)
         return false;

@@ -23,6 +23,8 @@
 
 #include <cmocka.h>
 
+#include "support/scoped.h"
+
 /** Defines a test.  Its parameter is cmocka's `void **state`. */
 #define TEST(name)                                                                                                             \
     static void name(void **state);                                                                                            \

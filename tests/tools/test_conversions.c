@@ -34,10 +34,9 @@ TEST(other_types_are_converted)
     if (run("%s sum.webnn --input x=wide.npy --output twice=twice.npy --compare twice=twice.npy", WEBNN_RUN))
         fail_msg("%s", printed);
     assert_printed("note: input 'x': wide.npy is of type float64, converted to float32");
-    float *y = read_floats("twice.npy", 6);
+    OWNED(memory) float *y = read_floats("twice.npy", 6);
     for (int i = 0; i < 6; i++)
         assert_true(y[i] == 2 * six[i]);
-    free(y);
     write_array("small.npy", WNNOperandDataType_Int32, 1, (uint32_t[]){3}, small);
     runs(0, "note: input 'n': small.npy is of type int32, converted to int64", "%s whole.webnn --input n=small.npy", WEBNN_RUN);
     assert_printed("  -1 2 -3\n");

@@ -36,13 +36,12 @@ static void is_safe(const char *what, const char *text, size_t length)
 
 static void file_is_safe(const char *path)
 {
-    char *text;
+    OWNED(memory) char *text = NULL;
     size_t length;
 
     assert_done(file_read(path, &text, &length, &e));
     assert_true(length > 0);
     is_safe(path, text, length);
-    free(text);
 }
 
 static void prints_safely(const char *command)
@@ -165,17 +164,15 @@ TEST(a_path_does_not_break_a_message_into_lines)
 TEST(files_hold_names_escaped)
 {
     static const char *const kinds[] = {"ir", "dot", "json", "webnn", "asm", "llvm-ir"};
-    char *text;
+    OWNED(memory) char *text = NULL;
     size_t length;
 
     write_model("model.webnn");
     runs(0, "", "%s model.webnn --trace trace.json", WEBNN_RUN);
     file_is_safe("trace.json");
     assert_true(file_read("trace.json", &text, &length, NULL));
-    cJSON *json = cJSON_Parse(text);
+    OWNED(json) cJSON *json = cJSON_Parse(text);
     assert_non_null(json);
-    cJSON_Delete(json);
-    free(text);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (run("%s model.webnn --emit %s -o out.%s", WEBNNC, kinds[i], kinds[i]) != 0)
             fail_msg("--emit %s: %s", kinds[i], printed);

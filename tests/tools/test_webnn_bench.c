@@ -108,16 +108,14 @@ TEST(cases_are_bound)
     const char *folder = needed_model("magika-v3");
 
     runs(0, "", "%s %s --json --seconds 0.01", WEBNN_BENCH, folder);
-    cJSON *one = cJSON_Parse(printed);
+    OWNED(json) cJSON *one = cJSON_Parse(printed);
     assert_non_null(one);
     runs(0, "", "%s %s --json --seconds 0.01 --shape bytes=2x2048", WEBNN_BENCH, folder);
-    cJSON *two = cJSON_Parse(printed);
+    OWNED(json) cJSON *two = cJSON_Parse(printed);
     assert_non_null(two);
     double of_one = number_of(one, "gflops") * number_of(one, "median_ms");
     double of_two = number_of(two, "gflops") * number_of(two, "median_ms");
     assert_true(fabs(of_two - 2 * of_one) < 0.01 * of_one);
-    cJSON_Delete(one);
-    cJSON_Delete(two);
     runs(0, "", "%s %s --json --seconds 0.01 --dim unk__214=2", WEBNN_BENCH, folder);
 }
 
@@ -129,7 +127,7 @@ TEST(steps_say_what_they_do)
     bool matmul = false, softmax = false, moved = false;
 
     runs(0, "", "%s mixed.webnn --engine cpu --steps --json --seconds 0.01 --debug skip=fuse-kernels", WEBNN_BENCH);
-    cJSON *root = cJSON_Parse(printed);
+    OWNED(json) cJSON *root = cJSON_Parse(printed);
     assert_non_null(root);
     assert_string_equal(text_of(root, "name"), "mixed.webnn");
     assert_true(number_of(root, "between_steps_ms") >= 0);
@@ -151,7 +149,6 @@ TEST(steps_say_what_they_do)
             softmax = number_of(s, "operations") == 0 || number_of(s, "operations") > 2.0 * 10 * 64 * 64;
     }
     assert_true(matmul && softmax && moved);
-    cJSON_Delete(root);
 }
 
 /* Contractions are numbered in the order of the builder's calls, next to their own labels, on every engine. */
@@ -173,10 +170,9 @@ static bool bytes_are_faster(cJSON *root)
 
     for (int i = 1; !faster && i < TRIES; i++) {
         runs(0, "", "%s --peaks --json", WEBNN_BENCH);
-        cJSON *again = cJSON_Parse(printed);
+        OWNED(json) cJSON *again = cJSON_Parse(printed);
         assert_non_null(again);
         faster = number_of(again, "int8_gops") > number_of(again, "gflops");
-        cJSON_Delete(again);
     }
     return faster;
 }
@@ -189,7 +185,7 @@ TEST(peaks_are_by_arithmetic)
     int levels = 0;
 
     runs(0, "", "%s --peaks --json", WEBNN_BENCH);
-    cJSON *root = cJSON_Parse(printed);
+    OWNED(json) cJSON *root = cJSON_Parse(printed);
     assert_non_null(root);
     assert_true(number_of(root, "gflops") > 0);
     cJSON_ArrayForEach(level, cJSON_GetObjectItemCaseSensitive(root, "bandwidth"))
@@ -201,7 +197,6 @@ TEST(peaks_are_by_arithmetic)
     const bool int8 = number_of(root, "int8_gops") > 0, bfloat16 = number_of(root, "bfloat16_gflops") > 0;
     if (library_multiplies_bytes())
         assert_true(int8 && bytes_are_faster(root));
-    cJSON_Delete(root);
     runs(0, "", "%s --peaks", WEBNN_BENCH);
     assert_true(int8 == !strstr(printed, "int8 skipped"));
     assert_true(bfloat16 == !strstr(printed, "bfloat16 skipped"));

@@ -387,7 +387,7 @@ TEST(the_largest_get_labels)
 
 static void make_picture(const char *path, uint32_t width, uint32_t height, int red_step, int green, int blue)
 {
-    struct picture p;
+    SCOPED(picture_free) struct picture p = {0};
 
     assert_true(picture_create(width, height, &p, NULL));
     for (uint32_t i = 0; i < width * height; i++) {
@@ -396,15 +396,14 @@ static void make_picture(const char *path, uint32_t width, uint32_t height, int 
         p.rgb[3 * i + 2] = (uint8_t)(blue < 0 ? i % 2 * 255 : (unsigned)blue);
     }
     assert_true(picture_write(path, &p, NULL));
-    picture_free(&p);
 }
 
 static void make_jpeg(const char *path, uint32_t width, uint32_t height, int red, int green, int blue)
 {
     struct jpeg_compress_struct jpeg;
     struct jpeg_error_mgr errors;
-    FILE *file = fopen(path, "wb");
-    uint8_t *row = malloc(3 * (size_t)width);
+    OWNED(file) FILE *file = fopen(path, "wb");
+    OWNED(memory) uint8_t *row = malloc(3 * (size_t)width);
 
     assert_non_null(file);
     jpeg.err = jpeg_std_error(&errors);
@@ -425,8 +424,6 @@ static void make_jpeg(const char *path, uint32_t width, uint32_t height, int red
         jpeg_write_scanlines(&jpeg, &row, 1);
     jpeg_finish_compress(&jpeg);
     jpeg_destroy_compress(&jpeg);
-    free(row);
-    fclose(file);
 }
 
 TEST(pictures_become_numbers)
@@ -492,9 +489,9 @@ TEST(pictures_are_resized)
 
 TEST(jpegs_are_pictures)
 {
-    char *bytes;
+    OWNED(memory) char *bytes = NULL;
     size_t length;
-    float *q;
+    OWNED(memory) float *q = NULL;
 
     make_jpeg("p.jpg", 60, 40, 250, 128, 3);
     runs(0, "", "%s nchw.webnn --input p=p.jpg --resize auto --scale 1 --output q=q.npy", WEBNN_RUN);
@@ -504,10 +501,8 @@ TEST(jpegs_are_pictures)
         assert_close(q[24 + i], 128, 3);
         assert_close(q[48 + i], 3, 3);
     }
-    free(q);
     assert_true(file_read("p.jpg", &bytes, &length, NULL));
     assert_true(file_write("cut.jpg", bytes, length - 60, NULL));
-    free(bytes);
     runs(1, "cut.jpg: Premature end of JPEG file", "%s nchw.webnn --input p=cut.jpg --resize auto", WEBNN_RUN);
     write_text("bad.jpg", "\xFF\xD8\xFF\xE0 and nothing");
     runs(1, "bad.jpg: ", "%s nchw.webnn --input p=bad.jpg --resize auto", WEBNN_RUN);
@@ -565,12 +560,12 @@ TEST(standard_output_that_is_full_is_a_failure)
 TEST(traces_are_json)
 {
     const cJSON *events, *event;
-    char *text;
+    OWNED(memory) char *text = NULL;
     size_t length, steps = 0, passes = 0;
 
     runs(0, "", "%s sum.webnn --random 1 --repeat 5 --threads 2 --trace t.json", WEBNN_RUN);
     assert_true(file_read("t.json", &text, &length, NULL));
-    cJSON *root = cJSON_ParseWithLengthOpts(text, length + 1, NULL, true);
+    OWNED(json) cJSON *root = cJSON_ParseWithLengthOpts(text, length + 1, NULL, true);
     assert_non_null(root);
     events = cJSON_GetObjectItemCaseSensitive(root, "traceEvents");
     assert_true(cJSON_IsArray(events));
@@ -591,8 +586,6 @@ TEST(traces_are_json)
     }
     assert_true(steps >= 5); /* at least a step in each of five runs */
     assert_true(passes >= 5);
-    cJSON_Delete(root);
-    free(text);
 }
 
 /* ---- real networks ---- */

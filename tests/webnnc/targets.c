@@ -162,14 +162,13 @@ static bool make_object(WNNContext context, struct graph *g, uint32_t t, const c
     struct object_files f = {0};
     char name[256];
     const char *needs;
-    struct error e = {0};
 
     c.options = &options;
     c.context = context;
     c.prefix = "test";
     c.graph = g;
     objects++;
-    if (!compile_program(&c, g, &e) || !object_files_create(&c, &f)) {
+    if (!compile_program(&c, g, &(struct error){0}) || !object_files_create(&c, &f)) {
         needs = "what failed";
     } else {
         needs = (memcmp(f.bytes, "\177ELF", 4) ? wasm_needs : elf_needs)(f.bytes, f.length, name, sizeof name);

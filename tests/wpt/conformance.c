@@ -228,8 +228,7 @@ static enum outcome run_case(const struct settings *s, const cJSON *json)
                known->sentence);
         ok = !ok;
     } else if (!ok) {
-        struct error ignored = {0};
-        struct graph *g = test_graph(&t, &ignored);
+        struct graph *g = test_graph(&t, &(struct error){0});
         printf("FAILED: %s\n", t.name);
         fflush(stdout);
         if (g)

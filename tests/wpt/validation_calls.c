@@ -4,6 +4,7 @@
  * compared with data types, promises are kept as futures.
  */
 #include "wpt/validation.h"
+#include "support/scoped.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,18 +102,17 @@ static void call_input_or_constant(struct run *r, const cJSON *call, struct outc
         set_error(o, WNNStatus_TypeError, "the view's type is not that of the descriptor");
     } else {
         size_t bytes;
-        void *p = buffer_bytes(buffer, &bytes);
+        OWNED(memory) void *p = buffer_bytes(buffer, &bytes);
 
         set_operand(builder, wnnGraphBuilderConstant(builder, &d, p, bytes), o);
         if (member(call, "then"))
             memset(p, 0x41, bytes); /* overwritten or detached: either way the library must have its own copy */
-        free(p);
     }
 }
 
 static void call_operator(struct run *r, const cJSON *call, struct outcome *o)
 {
-    WNNMethodCall c = wnnMethodCallCreate(WNN_STR(text_of(call, "method")));
+    OWNED(call) WNNMethodCall c = wnnMethodCallCreate(WNN_STR(text_of(call, "method")));
     const cJSON *item;
     WNNStatus status = WNNStatus_Success;
     size_t i = 0;
@@ -140,7 +140,6 @@ static void call_operator(struct run *r, const cJSON *call, struct outcome *o)
     o->operand_count = status ? 0 : wnnMethodCallResultCount(c);
     for (i = 0; i < o->operand_count && i < OPERANDS_MAX; i++)
         o->operands[i] = wnnMethodCallResult(c, i);
-    wnnMethodCallDestroy(c);
 }
 
 /* ---- promises ---- */
@@ -281,10 +280,9 @@ void make_call(struct run *r, const cJSON *call, struct outcome *o)
         call_read_tensor(context, r->tensors[index_of(first, "tensor", TENSORS_MAX, 0)], o);
     } else if (on_context && !strcmp(method, "writeTensor")) {
         size_t bytes;
-        void *p = buffer_bytes(cJSON_GetArrayItem(args, 1), &bytes);
+        OWNED(memory) void *p = buffer_bytes(cJSON_GetArrayItem(args, 1), &bytes);
 
         set_status(o, wnnContextWriteTensor(context, r->tensors[index_of(first, "tensor", TENSORS_MAX, 0)], p, bytes));
-        free(p);
     } else if (on_context && !strcmp(method, "dispatch")) {
         call_dispatch(r, context, args, o);
     } else {

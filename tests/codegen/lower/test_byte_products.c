@@ -28,7 +28,7 @@ static bool multiplies_bytes(const struct kernel *k, bool whole)
 
     for (int i = 0; i < ISA_COUNT; i++) {
         const bool has = machine_get(i)->target.isa.byte_products != BYTES_NONE;
-        struct schedule *s = schedule_of(k, &machine_get(i)->target.isa);
+        OWNED(schedule) struct schedule *s = schedule_of(k, &machine_get(i)->target.isa);
         const struct byte_products *p = &s->tile.blocks.bytes;
         const enum byte_arithmetic by = machine_get(i)->target.isa.byte_products;
 
@@ -45,7 +45,6 @@ static bool multiplies_bytes(const struct kernel *k, bool whole)
         for (uint32_t v = 0; has && v < k->parallel_count + k->reduced_count; v++)
             operations /= (double)k->vars[v].size;
         all = all && operations < (has ? 3 : INFINITY);
-        schedule_free(s);
     }
     return all;
 }

@@ -28,14 +28,13 @@ TEST(matrix_instructions_agree)
 {
     device.literals = false;
     for (uint32_t i = 0; i < MATRIX_CASES; i++) {
-        struct graph *g = parse_body(matrix_cases[i].body);
+        OWNED(graph) struct graph *g = parse_body(matrix_cases[i].body);
         device.facts = matrix_facts(1.5);
         device.choice = (struct gpu_choice){.matrix_form = matrix_cases[i].form};
         kernels_cluster_nodes(g, kernels_can_join_all(g, NULL));
         random_seed(42);
         if (!kernels_check_graph(g, NULL, matrix_cases[i].nasty, device_run) || !device.last_matrix)
             fail_msg("%s", matrix_cases[i].name);
-        graph_free(g);
     }
 }
 
@@ -75,7 +74,7 @@ TEST(random_graphs_agree)
             device.facts = *target_gpu_facts(mode % 2);
             device.choice = (struct gpu_choice){.no_tiles = seed % 2, .rows_shape = seed % 3 == 0};
             device.literals = seed % 5 == 0;
-            struct graph *g = random_graph();
+            OWNED(graph) struct graph *g = random_graph();
             if (mode / 2)
                 cluster_greedily(g);
             else
@@ -84,7 +83,6 @@ TEST(random_graphs_agree)
                 print_error("ITEMS_SEED=%llu (mode %d)\n", (unsigned long long)seed, mode);
                 failed++;
             }
-            graph_free(g);
         }
     }
     assert_int_equal(failed, 0);

@@ -22,10 +22,9 @@ static kernel_function compile(struct machine_under_test *m, struct kernel *k, s
 {
     kernel_function f;
     assert_true(kernel_finish(k));
-    struct schedule *s = schedule_of(k, &m->target.isa);
+    OWNED(schedule) struct schedule *s = schedule_of(k, &m->target.isa);
     assert_done(codegen_compile(m->codegen, 1, &s, NULL, NULL, unit, &f, &e));
     *params = arena_copy(a, s->numbers.params, s->numbers.param_count * sizeof **params);
-    schedule_free(s);
     return f;
 }
 
@@ -79,7 +78,7 @@ static double worst_of(const struct sweep *s, const struct elementary *f, float 
 static void check_function(const struct elementary *f, int isa)
 {
     struct machine_under_test *m = machine_get(isa);
-    struct kernel *k = kernel_create();
+    OWNED(kernel) struct kernel *k = kernel_create();
     struct codegen_kernels *unit;
     struct arena a = {0};
     struct sweep s = {.in = buffer_create(CHUNK * 4), .out = buffer_create(CHUNK * 4)};
@@ -116,7 +115,6 @@ static void check_function(const struct elementary *f, int isa)
     if (worst > expansion_error(f->op, m->target.isa.fma))
         fail_msg("%s %s: %.4f ulp at %a", m->name, kop_name(f->op), worst, (double)where);
     codegen_kernels_free(unit);
-    kernel_free(k);
     arena_free(&a);
     buffer_free(s.in);
     buffer_free(s.out);
@@ -144,9 +142,9 @@ TEST(powers_are_within_bounds)
     float *tensors[3] = {buffer_create(N * 4), buffer_create(N * 4), buffer_create(N * 4)};
     for (int isa = 0; isa < ISA_COUNT; isa++) {
         struct machine_under_test *m = machine_get(isa);
-        struct kernel *k = kernel_create();
-        struct codegen_kernels *unit;
-        struct arena a = {0};
+        OWNED(kernel) struct kernel *k = kernel_create();
+        OWNED(codegen_kernels) struct codegen_kernels *unit = NULL;
+        SCOPED(arena_free) struct arena a = {0};
         int64_t *params;
         for (int i = 0; i < 3; i++)
             kernel_tensor(k, WNNOperandDataType_Float32, N, i == 2, NULL);
@@ -197,9 +195,6 @@ TEST(powers_are_within_bounds)
         }
         if (getenv("ELEMENTARY"))
             printf("pow        %-9s %.4f ulp\n", m->name, worst);
-        codegen_kernels_free(unit);
-        kernel_free(k);
-        arena_free(&a);
     }
     for (int i = 0; i < 3; i++)
         buffer_free(tensors[i]);

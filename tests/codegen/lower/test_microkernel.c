@@ -100,7 +100,7 @@ static struct kernel *words(int count)
 /* Returns whether two kernels share code after schedules_join; *shorter: whether the first has tiles of one row less. */
 static bool share_code(struct kernel *one, struct kernel *other, bool *shorter)
 {
-    struct arena a = {0};
+    SCOPED(arena_free) struct arena a = {0};
     struct schedule *s[2] = {schedule_of(one, &machine_get(0)->target.isa), schedule_of(other, &machine_get(0)->target.isa)};
 
     schedules_join(s, 2);
@@ -110,7 +110,6 @@ static bool share_code(struct kernel *one, struct kernel *other, bool *shorter)
         schedule_free(s[i]);
     kernel_free(one);
     kernel_free(other);
-    arena_free(&a);
     return same;
 }
 

@@ -47,9 +47,8 @@ TEST(macro_tiles_take_their_way)
     x[4 * ROWS * COLUMNS] = NAN;
     x[6 * ROWS * COLUMNS - 1] = 4;
     assert_true(kernel_finish(k));
-    struct schedule *s = schedule_of(k, NULL);
+    OWNED(schedule) struct schedule *s = schedule_of(k, NULL);
     assert_int_equal(s->units, MACRO_TILES);
-    schedule_free(s);
     assert_false(kernel_may_share(k, 0, 1));
     assert_true(kernel_verify(k, stderr));
     assert_true(kernel_interpret(k, tensors));
@@ -67,7 +66,7 @@ TEST(macro_tiles_take_their_way)
 TEST(wrong_stages_are_refused)
 {
     for (int fault = 0; fault < 4; fault++) {
-        struct kernel *k = staged();
+        OWNED(kernel) struct kernel *k = staged();
         assert_true(kernel_finish(k));
         assert_true(kernel_verify(k, NULL));
         if (fault == 0)
@@ -79,14 +78,13 @@ TEST(wrong_stages_are_refused)
         else
             k->stages[0].when = KSTAGE_BELOW; /* its predicate is not written yet */
         assert_false(kernel_verify(k, NULL));
-        kernel_free(k);
     }
 }
 
 /* The structure has everything that shapes code, and sizes of locals are none of it. */
 TEST(structures_hold_what_shapes_code)
 {
-    struct arena a = {0};
+    SCOPED(arena_free) struct arena a = {0};
     struct kernel *k[3] = {staged(), staged(), staged()};
     char *text[3];
 
@@ -94,16 +92,14 @@ TEST(structures_hold_what_shapes_code)
     k[2]->stages[3].limit = 5;
     for (int i = 0; i < 3; i++) {
         assert_true(kernel_finish(k[i]));
-        struct schedule *s = schedule_of(k[i], NULL);
+        OWNED(schedule) struct schedule *s = schedule_of(k[i], NULL);
         text[i] = schedule_structure(s, &a);
-        schedule_free(s);
         assert_non_null(text[i]);
     }
     assert_string_equal(text[0], text[1]);
     assert_string_not_equal(text[0], text[2]);
     for (int i = 0; i < 3; i++)
         kernel_free(k[i]);
-    arena_free(&a);
 }
 
 TEST_GROUP(NULL, machines_free)

@@ -12,7 +12,7 @@ TEST(results_are_within_bounds)
 {
     for (int isa = 0; isa < ISAS; isa++) {
         struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};
-        struct arena a = {0};
+        SCOPED(arena_free) struct arena a = {0};
 
         stages_compile_for(&t, isas[isa], 0, &a);
         for (int i = 0; i < WINOGRAD_BODIES; i++)
@@ -21,7 +21,6 @@ TEST(results_are_within_bounds)
         winograd_check_wide(t, stages_run_both);
         winograd_check_bytes(t, stages_run_both);
         codegen_free(stages_codegen);
-        arena_free(&a);
     }
 }
 
@@ -35,7 +34,7 @@ static void check_leaks(int64_t cache_bytes, bool both)
                        "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }";
     struct target t = {.thread_count = 1, .cache_bytes = cache_bytes};
     const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
-    struct arena a = {0};
+    SCOPED(arena_free) struct arena a = {0};
     struct winograd_shape shape;
     struct codegen_kernels *unit;
     void *tensors[KERNEL_TENSORS_MAX];
@@ -86,7 +85,6 @@ static void check_leaks(int64_t cache_bytes, bool both)
     codegen_kernels_free(unit);
     kernels_end(g, &list);
     codegen_free(stages_codegen);
-    arena_free(&a);
 }
 
 TEST(what_is_not_finite_reaches_its_neighbours_only)
@@ -100,7 +98,7 @@ TEST(images_are_prefetched_and_stages_named)
 {
     struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};
     const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
-    struct arena a = {0};
+    SCOPED(arena_free) struct arena a = {0};
     struct codegen_kernels *unit;
     struct loop_module loops = {0};
     struct error e = {0};
@@ -112,13 +110,12 @@ TEST(images_are_prefetched_and_stages_named)
     assert_true(pass_winograd(g, &o));
     pass_finish_clusters(g, &o);
     struct kernel_list list = kernels_lower(g, g->first_cluster, &t);
-    struct schedule *s = schedule_of(list.kernels[0], stages_isa);
+    OWNED(schedule) struct schedule *s = schedule_of(list.kernels[0], stages_isa);
     assert_works(lower_kernel(&loops, stages_isa, s, "kernel", &e), &e);
     for (const struct loop_function *f = loops.first; f; f = f->next)
         prefetching += loop_has(&f->body, LOOP_PREFETCH);
     assert_int_equal(prefetching, 3); /* input, weights and output */
     loop_module_free(&loops);
-    schedule_free(s);
     assert_non_null(stages_compile(list.kernels[0], &unit));
     snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
     FILE *file = fopen(path, "r");
@@ -132,5 +129,4 @@ TEST(images_are_prefetched_and_stages_named)
     codegen_kernels_free(unit);
     kernels_end(g, &list);
     codegen_free(stages_codegen);
-    arena_free(&a);
 }

@@ -64,9 +64,9 @@ static bool is_nan16(uint16_t h)
 
 static void convert_both_ways(uint32_t lanes)
 {
-    uint16_t *halves = calloc(HALVES, sizeof *halves), *narrowed = calloc(FLOATS, sizeof *narrowed);
-    uint32_t *widened = calloc(HALVES, sizeof *widened), *floats = calloc(FLOATS, sizeof *floats);
-    char *source = make_source(lanes);
+    OWNED(memory) uint16_t *halves = calloc(HALVES, sizeof *halves), *narrowed = calloc(FLOATS, sizeof *narrowed);
+    OWNED(memory) uint32_t *widened = calloc(HALVES, sizeof *widened), *floats = calloc(FLOATS, sizeof *floats);
+    OWNED(memory) char *source = make_source(lanes);
     cl_program program = opencl_program(source);
 
     assert_true(halves && narrowed && widened && floats);
@@ -86,11 +86,6 @@ static void convert_both_ways(uint32_t lanes)
         if (is_nan16(wanted) ? !is_nan16(narrowed[i]) : narrowed[i] != wanted)
             fail_msg("the float %08x became %04x, not %04x", floats[i], narrowed[i], wanted);
     }
-    free(halves);
-    free(narrowed);
-    free(widened);
-    free(floats);
-    free(source);
 }
 
 TEST(conversions_of_vectors_are_exact_or_round_to_even)

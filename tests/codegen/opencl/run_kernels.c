@@ -197,7 +197,7 @@ static uint32_t failed_compact_cases(bool brief)
             struct target t;
             if (brief && !(compact_forms[f].brief && size->brief))
                 continue;
-            struct graph *g = compact_graph(&compact_forms[f], size, &t);
+            OWNED(graph) struct graph *g = compact_graph(&compact_forms[f], size, &t);
             random_seed(42);
             opencl.choice = size->choice;
             /* one kernel unpacks and multiplies */
@@ -206,7 +206,6 @@ static uint32_t failed_compact_cases(bool brief)
                 failed++;
             }
             opencl.choice = (struct gpu_choice){0};
-            graph_free(g);
         }
     return failed;
 }
@@ -230,7 +229,7 @@ TEST(random_graphs_agree)
         for (int mode = 0; mode < 2; mode++) {
             random_seed(seed);
             opencl.facts = *target_gpu_facts(mode == 0); /* a GPU's schedules have to be right on any device */
-            struct graph *g = random_graph();
+            OWNED(graph) struct graph *g = random_graph();
             if (mode)
                 cluster_greedily(g);
             else
@@ -239,7 +238,6 @@ TEST(random_graphs_agree)
                 print_error("OPENCL_SEED=%llu (mode %d)\n", (unsigned long long)seed, mode);
                 failed++;
             }
-            graph_free(g);
         }
     }
     assert_int_equal(failed, 0);

@@ -26,7 +26,7 @@ static const struct chip chips[] = {{"sums of 16 with 2 bits more", CHIP(16, 2),
 /* Returns 1 if a case comes out right in a form, 0 if it does not, -1 if there is no such form. */
 static int agrees(const struct matrix_case *c, uint32_t form)
 {
-    struct graph *g = parse_body(c->body);
+    OWNED(graph) struct graph *g = parse_body(c->body);
 
     kernels_cluster_nodes(g, kernels_can_join_all(g, NULL));
     random_seed(42);
@@ -34,7 +34,6 @@ static int agrees(const struct matrix_case *c, uint32_t form)
     int good = kernels_check_graph(g, NULL, c->nasty, opencl_run) != 0;
     if (good && !opencl.last_matrix)
         good = -1;
-    graph_free(g);
     return good;
 }
 
@@ -64,7 +63,7 @@ static bool compact_agrees(void)
     const struct target t = {.isa = {.vector_bits = 32, .registers = 16},
                              .thread_count = 1,
                              .compact = {.unpacks = true, .small = true, .panel_columns = UINT32_MAX}};
-    struct graph *g =
+    OWNED(graph) struct graph *g =
         compact_parse("inputs { x: f16[33, 64]; } consts { q: u8[64, 48] @scalar(1); s: f16[2, 48] @scalar(1); z: "
                       "u8[2, 48] @scalar(8); } nodes { w = dequantizeLinear(q, s, z); y = matmul(x, w); } "
                       "outputs { y; }",
@@ -73,7 +72,6 @@ static bool compact_agrees(void)
     compact_cluster(g, &t);
     opencl.choice.matrix_form = 6;
     bool good = kernels_check_graph(g, &t, false, opencl_run) == 1 && opencl.last_matrix;
-    graph_free(g);
     if (!good)
         print_error("weights of 8 bits\n");
     return good;

@@ -37,11 +37,10 @@ static void expect_shape(const char *body, enum gpu_shape shape)
 {
     struct gpu_schedule s;
     uint32_t params;
-    char *text = printed(body, &s, &params);
+    OWNED(memory) char *text = printed(body, &s, &params);
 
     if (s.shape != shape)
         fail_msg("shape %d, expected %d:\n%s", s.shape, shape, text);
-    free(text);
 }
 
 /** Long contiguous rows are shared by a group's items; short ones, columns and running sums are one item's. */
@@ -60,13 +59,12 @@ TEST(sizes_are_parameters)
     struct gpu_schedule s;
     uint32_t params, others;
     char *a = printed("inputs { x: f32[96, 1024]; } nodes { y = softmax(x, 1); } outputs { y; }", &s, &params);
-    char *b = printed("inputs { x: f32[33, 1024]; } nodes { y = softmax(x, 1); } outputs { y; }", &s, &others);
+    OWNED(memory) char *b = printed("inputs { x: f32[33, 1024]; } nodes { y = softmax(x, 1); } outputs { y; }", &s, &others);
 
     assert_string_equal(a, b);
     assert_int_equal(params, others);
     assert_false(s.wide);
     free(a);
-    free(b);
     a = printed("inputs { x: i8[40000, 40000]; } nodes { y = cast(x, uint8); } outputs { y; }", &s, &params);
     assert_true(s.wide);
     assert_non_null(strstr(a, "long p0"));
@@ -128,14 +126,13 @@ TEST(unsigned_numbers_are_no_indices)
 {
     struct gpu_schedule s;
     uint32_t params;
-    char *text =
+    OWNED(memory) char *text =
         printed("inputs { x: u32[96]; } consts { c: u32[] @scalar(7); d: u32[] @scalar(3000000000); e: u32[] @scalar(5); }"
                 " nodes { q = div(x, c); m = max(q, d); y = div(m, e); z = add(y, q); } outputs { y; z; }",
                 &s, &params);
 
     assert_int_equal(count(strstr(text, "__kernel"), "const int op"), count(strstr(text, "__kernel"), "get_"));
     assert_null(strstr(strstr(text, "__kernel"), "(uint)op"));
-    free(text);
 }
 
 /** Where a window crosses an edge of the padding, neighbouring elements are one masked load, and two numbers tell whether there
@@ -181,12 +178,11 @@ TEST(weights_are_unpacked_in_registers)
 TEST(words_come_to_local_memory)
 {
     struct gpu_schedule s;
-    char *text = printed_compact(64, false, &s);
+    OWNED(memory) char *text = printed_compact(64, false, &s);
 
     assert_true(s.tile.local_memory);
     assert_int_equal(count(text, "0x4b000000u"), 2 * 8);
     assert_int_equal(count(text, ">> 0x4u"), 2); /* of one word */
-    free(text);
 }
 
 /** Matrix instructions stand once, before the kernel, whose loops call them; sizes are parameters there, too.  On a device
@@ -299,21 +295,18 @@ TEST(random_graphs_are_printed)
 
     for (uint64_t seed = 1; seed <= 200; seed++) {
         random_seed(seed);
-        struct graph *g = random_graph();
+        OWNED(graph) struct graph *g = random_graph();
         cluster_greedily(g);
         for (const struct cluster *c = g->first_cluster; c; c = c->next) {
-            struct kernel_list list = kernels_lower(g, c, NULL);
+            SCOPED(kernel_list_free) struct kernel_list list = kernels_lower(g, c, NULL);
             for (uint32_t i = 0; i < list.count; i++, kernels++) {
-                struct opencl_source source;
+                SCOPED(opencl_source_free) struct opencl_source source = {0};
                 struct gpu_schedule s;
                 schedule_gpu(list.kernels[i], target_gpu_facts(false), &s);
                 assert_done(opencl_print(list.kernels[i], &s, "f", &source, &e));
                 assert_non_null(strstr(source.text, "__kernel"));
-                opencl_source_free(&source);
             }
-            kernel_list_free(&list);
         }
-        graph_free(g);
     }
     print_message("%u kernels\n", kernels);
 }

@@ -128,7 +128,7 @@ TEST(build_leaves_what_the_outputs_need)
 
 TEST(build_looks_at_constant_tensors_again)
 {
-    struct constant *c = constant_create((const int32_t[]){3, 4}, 8);
+    OWNED(constant) struct constant *c = constant_create((const int32_t[]){3, 4}, 8);
     struct WNNTensorImpl used, unused;
     WNNOperand y, z;
 
@@ -140,7 +140,6 @@ TEST(build_looks_at_constant_tensors_again)
     used.is_destroyed = false;
     build_refuses(&f, 2, (WNNNamedOperand[]){{WNN_STR("y"), y}, {WNN_STR("z"), z}}, "has been destroyed");
     assert_int_equal(build(&f, 1, (WNNNamedOperand[]){{WNN_STR("y"), y}}), WNNStatus_Success);
-    constant_release(c);
 }
 
 TEST(build_fails)

@@ -142,7 +142,7 @@ TEST(constants_are_made_of_tensors)
 {
     struct fixture f;
     struct WNNContextImpl other = fake_context();
-    struct constant *c = constant_create((const int32_t[]){3, 4}, 8);
+    OWNED(constant) struct constant *c = constant_create((const int32_t[]){3, 4}, 8);
     struct WNNTensorImpl t, bad;
 
     start(&f);
@@ -167,7 +167,6 @@ TEST(constants_are_made_of_tensors)
     assert_int_equal(t.references, 1);
     assert_int_equal(bad.references, 1);
     assert_int_equal(c->references, 1);
-    constant_release(c);
 }
 
 TEST_EACH(start_each, finish_each)

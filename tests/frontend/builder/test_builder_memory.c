@@ -126,7 +126,7 @@ static bool build_graph(WNNGraphBuilder b, struct constant *shared)
 
 TEST(every_allocation_of_a_session_can_fail)
 {
-    struct constant *shared = constant_create((const int32_t[]){3, 4}, 8);
+    OWNED(constant) struct constant *shared = constant_create((const int32_t[]){3, 4}, 8);
     long n = 0;
     bool failed;
 
@@ -152,7 +152,6 @@ TEST(every_allocation_of_a_session_can_fail)
         assert_true(released >= 1);
     } while (failed);
     assert_true(n > 12); /* the arenas and tables alone grow more often than that */
-    constant_release(shared);
 }
 
 TEST(every_allocation_of_a_call_can_fail)
@@ -169,7 +168,7 @@ TEST(every_allocation_of_a_call_can_fail)
         WNNStatus status = WNNStatus_UnknownError;
 
         allocations_fail_after(n++);
-        WNNMethodCall call = wnnMethodCallCreate(WNN_STR("reshape"));
+        OWNED(call) WNNMethodCall call = wnnMethodCallCreate(WNN_STR("reshape"));
         if (call) {
             wnnMethodCallArgument(call, 0, wnnMethodValueOperand(x));
             wnnMethodCallArgument(call, 1, wnnMethodValueList(2, two));
@@ -179,7 +178,6 @@ TEST(every_allocation_of_a_call_can_fail)
         failed = !allocations_stop_failing();
         assert_int_equal(status, failed ? WNNStatus_UnknownError : WNNStatus_Success);
         assert_true(graph_verify(b->graph, stderr));
-        wnnMethodCallDestroy(call);
     } while (failed);
     assert_true(n > 2);
     wnnGraphBuilderRelease(b);

@@ -149,7 +149,7 @@ static WNNMethodCall prepare(enum op op, WNNOperandDataType first)
 TEST(every_method_is_its_operator)
 {
     for (int op = 0; op < OP_COUNT; op++) {
-        WNNMethodCall call = prepare((enum op)op, WNNOperandDataType_Undefined);
+        OWNED(call) WNNMethodCall call = prepare((enum op)op, WNNOperandDataType_Undefined);
         size_t rows = 0;
 
         wnnMethodCallOption(call, WNN_STR("label"), wnnMethodValueString(WNN_STR("it")), false);
@@ -168,7 +168,6 @@ TEST(every_method_is_its_operator)
         assert_int_equal(wnnMethodCallResultCount(call), n->result_count);
         for (uint32_t i = 0; i < n->result_count; i++)
             assert_ptr_equal(wnnMethodCallResult(call, i)->value, n->results[i]);
-        wnnMethodCallDestroy(call);
     }
     assert_true(graph_verify(b->graph, stderr));
 }
@@ -282,11 +281,10 @@ TEST(every_list_is_bounded)
                 snprintf(wanted, sizeof wanted, "%s: %s is NULL, but has 1 items", op_infos[op].name, a->name);
                 assert_string_equal(wnnGetLastErrorMessage().data, wanted);
             }
-            WNNMethodCall call = prepare((enum op)op, WNNOperandDataType_Undefined);
+            OWNED(call) WNNMethodCall call = prepare((enum op)op, WNNOperandDataType_Undefined);
             assert_int_equal(wnnMethodCallSet(call, WNN_STR(a->name), wnnMethodValueList(SIZE_MAX, &(WNNMethodValue){0})),
                              WNNStatus_TypeError);
             assert_non_null(strstr(wnnGetLastErrorMessage().data, "has more items than are possible"));
-            wnnMethodCallDestroy(call);
         }
     assert_true(lists > 30);
 }
@@ -376,13 +374,12 @@ TEST(arguments_have_kinds)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        WNNMethodCall c = wnnMethodCallCreate(WNN_STR(rows[i].method));
+        OWNED(call) WNNMethodCall c = wnnMethodCallCreate(WNN_STR(rows[i].method));
         bool is_list = !rows[i].is_list;
 
         assert_int_equal(wnnMethodCallArgumentKind(c, WNN_STR(rows[i].name), &is_list), rows[i].kind);
         assert_int_equal(is_list, rows[i].is_list);
         assert_int_equal(wnnMethodCallArgumentKind(c, WNN_STR(rows[i].name), NULL), rows[i].kind);
-        wnnMethodCallDestroy(c);
     }
 }
 
@@ -470,7 +467,7 @@ TEST(limits_and_builder_agree)
         context.unsupported = narrowed ? DT_BIT(Float16) | DT_BIT(Int8) : 0;
         for (int op = 0; op < OP_COUNT; op++)
             for (int t = 1; t < DTYPE_COUNT; t++) {
-                WNNMethodCall call = prepare((enum op)op, (WNNOperandDataType)t);
+                OWNED(call) WNNMethodCall call = prepare((enum op)op, (WNNOperandDataType)t);
                 size_t count;
                 bool listed = limits_of((enum op)op, &count)[0].dataTypes & WNN_DATA_TYPE_BIT(t);
 
@@ -481,7 +478,6 @@ TEST(limits_and_builder_agree)
                     fail_msg("%s: %s is %slisted, but the builder says: %s", op_infos[op].name,
                              wnnOperandDataTypeGetName((WNNOperandDataType)t), listed ? "" : "not ",
                              wnnGetLastErrorMessage().data);
-                wnnMethodCallDestroy(call);
             }
     }
 }

@@ -126,14 +126,13 @@ static inline WNNGraph build(WNNContext c, const char *body)
 {
     struct error e = {0};
     WNNGraph graph;
-    char *text = malloc(strlen(body) + 64);
+    OWNED(memory) char *text = malloc(strlen(body) + 64);
 
     assert_non_null(text);
     sprintf(text, "webnn_graph \"test\" v1 { %s }", body);
     noise_state = 7;
     struct graph *g = graph_parse(text, strlen(text), make_weights, NULL, &e);
     assert_works(g, &e);
-    free(text);
     assert_works(!runtime_build(c, g, &graph, &e), &e);
     return graph;
 }
@@ -193,7 +192,7 @@ static inline void results_free(struct results *r)
 
 static inline void expect_results(WNNGraph g, const struct results *expected)
 {
-    struct results r;
+    SCOPED(results_free) struct results r = {0};
 
     if (compute(g, &r))
         fail_msg("%s", wnnGetLastErrorMessage().data);
@@ -202,7 +201,6 @@ static inline void expect_results(WNNGraph g, const struct results *expected)
         assert_int_equal(r.bytes[i], expected->bytes[i]);
         assert_memory_equal(r.data[i], expected->data[i], r.bytes[i]);
     }
-    results_free(&r);
 }
 
 static inline WNNGraph load(WNNContext c, const char *path)
@@ -247,7 +245,7 @@ static inline int remove_folder(void **state)
 
 static inline unsigned char *read_all(const char *path, size_t *bytes)
 {
-    FILE *f = fopen(path, "rb");
+    OWNED(file) FILE *f = fopen(path, "rb");
     struct stat s;
 
     assert_non_null(f);
@@ -256,7 +254,6 @@ static inline unsigned char *read_all(const char *path, size_t *bytes)
     unsigned char *data = aligned_alloc(64, (*bytes + 63) / 64 * 64);
     assert_non_null(data);
     assert_int_equal(fread(data, 1, *bytes, f), *bytes);
-    fclose(f);
     return data;
 }
 

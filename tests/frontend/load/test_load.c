@@ -12,7 +12,7 @@ static void round_trip(const char *body, uint32_t threads, const char *debug)
 {
     WNNContext c = new_context(threads, debug), other = new_context(threads, debug);
     WNNGraph g = build(c, body), loaded, again;
-    struct results expected;
+    SCOPED(results_free) struct results expected = {0};
 
     assert_int_equal(compute(g, &expected), WNNStatus_Success);
     assert_int_equal(wnnGraphSave(g, file_a), WNNStatus_Success);
@@ -30,7 +30,6 @@ static void round_trip(const char *body, uint32_t threads, const char *debug)
     wnnContextRelease(other); /* the graph keeps it */
     expect_results(again, &expected);
     wnnGraphRelease(again);
-    results_free(&expected);
 }
 
 TEST(every_kind_of_step_is_saved)
@@ -64,7 +63,7 @@ TEST(graphs_run_on_another_number_of_threads)
     for (uint32_t made = 1; made <= 3; made++) {
         WNNContext c = new_context(made, "");
         WNNGraph g = build(c, body);
-        struct results expected;
+        SCOPED(results_free) struct results expected = {0};
 
         assert_int_equal(compute(g, &expected), WNNStatus_Success);
         assert_int_equal(wnnGraphSave(g, file_a), WNNStatus_Success);
@@ -75,7 +74,6 @@ TEST(graphs_run_on_another_number_of_threads)
             expect_results(g, &expected);
             release_graph(c, g);
         }
-        results_free(&expected);
     }
 }
 
@@ -103,7 +101,7 @@ TEST(precision_stays)
         precision = precisions[k];
         WNNContext c = new_context(2, "prefer-library,prefer-bfloat16"), plain = new_context(2, "prefer-library");
         precision = WNNPrecision_Float32;
-        WNNContext other = new_context(2, "prefer-library,prefer-bfloat16");
+        OWNED(context) WNNContext other = new_context(2, "prefer-library,prefer-bfloat16");
         WNNGraph g = build(c, body), usual = build(plain, body);
 
         assert_int_equal(compute(g, &r[k]), WNNStatus_Success);
@@ -123,7 +121,6 @@ TEST(precision_stays)
         wnnGraphRelease(loaded);
         release_graph(c, again);
         wnnContextRelease(plain);
-        wnnContextRelease(other);
     }
     engine = WNNEngine_Auto;
     printf("  differences: bf16x2 %g, bf16 %g\n", worst[1], worst[2]);
@@ -198,11 +195,10 @@ static void *use(void *user)
 
     u->ok = true;
     for (int i = 0; i < 20; i++) {
-        float *y = malloc(u->bytes);
+        OWNED(memory) float *y = malloc(u->bytes);
         WNNNamedBuffer in = {WNN_STR("x"), (void *)u->x, u->bytes}, out = {WNN_STR("y"), y, u->bytes};
 
         u->ok &= y && wnnGraphCompute(u->graph, 1, &in, 1, &out) == WNNStatus_Success && !memcmp(y, u->expected, u->bytes);
-        free(y);
     }
     return NULL;
 }
@@ -247,10 +243,10 @@ TEST(many_threads_use_one_file)
 /* Dispatched after other work, on tensors. */
 TEST(loaded_graphs_are_dispatched)
 {
-    WNNContext c = new_context(2, "");
+    OWNED(context) WNNContext c = new_context(2, "");
     WNNGraph g = build(c, graphs[5].body), loaded;
     WNNTensorDescriptor d = {.dataType = WNNOperandDataType_Float32, .rank = 0, .readable = true, .writable = true};
-    WNNTensor x, y, z;
+    OWNED(tensor) WNNTensor x = NULL, y = NULL, z = NULL;
     float value = 3, result = 0;
 
     assert_int_equal(wnnGraphSave(g, file_a), WNNStatus_Success);
@@ -269,10 +265,6 @@ TEST(loaded_graphs_are_dispatched)
     assert_true(result == 9);
     assert_int_equal(wnnGraphSave(loaded, file_b), WNNStatus_InvalidStateError);
     wnnGraphRelease(loaded);
-    wnnTensorRelease(x);
-    wnnTensorRelease(y);
-    wnnTensorRelease(z);
-    wnnContextRelease(c);
 }
 
 struct end {
@@ -293,7 +285,7 @@ TEST(graphs_load_asynchronously)
 {
     WNNContext c = new_context(2, "");
     WNNGraph g = build(c, graphs[0].body);
-    struct results expected;
+    SCOPED(results_free) struct results expected = {0};
     struct end end = {0, WNNStatus_Success, NULL};
     WNNBuildCallbackInfo info = {WNNCallbackMode_WaitAnyOnly, on_loaded, &end, "no/such"};
     char path[sizeof file_a];
@@ -318,7 +310,6 @@ TEST(graphs_load_asynchronously)
     wnnContextRelease(c);
     expect_results(g, &expected);
     wnnGraphRelease(g);
-    results_free(&expected);
 }
 
 /* Extreme graphs go through a file like all others. */
@@ -365,7 +356,7 @@ TEST(extreme_graphs_are_saved)
 
 static void shared_object(WNNContext c, const char *path)
 {
-    WNNGraph g = load(c, path);
+    OWNED(compiled) WNNGraph g = load(c, path);
     WNNNamedOperandDescriptor d;
     const float x[6] = {1, 2, 3, 4, 5, 6};
     float scale = 10, y[6] = {0}, sum = 0;
@@ -383,21 +374,19 @@ static void shared_object(WNNContext c, const char *path)
     scale = -1; /* what the object refuses to compute */
     assert_int_equal(wnnGraphCompute(g, 2, in, 2, out), WNNStatus_OperationError);
     assert_non_null(strstr(wnnGetLastErrorMessage().data, "hand_run"));
-    wnnGraphRelease(g);
 }
 
 TEST(shared_objects_are_loaded)
 {
     assert_int_equal(wnnGetFileEngine(OBJECT_ALONE, &engine), WNNStatus_Success);
     assert_int_equal(engine, WNNEngine_Cpu);
-    WNNContext c = new_context(3, "");
+    OWNED(context) WNNContext c = new_context(3, "");
 
     engine = WNNEngine_Auto;
     shared_object(c, OBJECT_ALONE);
     shared_object(c, OBJECT_MODEL);
     expect_refusal(c, OBJECT_WRONG, WNNStatus_DataError, "output 0 of the object has 24 bytes, its shape has 28");
     expect_refusal(c, "/lib/x86_64-linux-gnu/libm.so.6", WNNStatus_DataError, "");
-    wnnContextRelease(c);
 }
 
 static void count_parts(void *user, uint32_t parts, void (*part)(void *data, uint32_t i, uint32_t parts), void *data)
@@ -416,17 +405,16 @@ TEST(shared_objects_compute_on_a_parallel_for)
     int parts = 0;
     const struct webnn_object_parallel parallel = {3, count_parts, &parts};
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
-    WNNContext c;
+    OWNED(context) WNNContext c = NULL;
 
     o.parallel = &parallel;
     assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_Success);
     shared_object(c, OBJECT_ALONE);
     assert_int_equal(parts, 3);
-    WNNGraph g = load(c, OBJECT_MODEL);
+    OWNED(compiled) WNNGraph g = load(c, OBJECT_MODEL);
     assert_int_equal(wnnGraphCompute(g, 2, in, 1, &(WNNNamedBuffer){WNN_STR("sum"), &sum, sizeof sum}),
                      WNNStatus_OperationError);
     assert_int_equal(parts, 3);
-    release_graph(c, g);
 }
 
 TEST_GROUP(make_folder, remove_folder)

@@ -45,7 +45,7 @@ static uint32_t files_in_folder(void)
 
 TEST(memory_runs_out)
 {
-    WNNContext c;
+    OWNED(context) WNNContext c = NULL;
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
     WNNGraph g, loaded;
     long saves = 0, loads = 0;
@@ -77,7 +77,6 @@ TEST(memory_runs_out)
     assert_true(saves > 3 && loads > 20);
     unlink(path);
     rmdir(folder);
-    wnnContextRelease(c);
 }
 
 #else

@@ -95,7 +95,7 @@ TEST(graphs_of_other_processors_are_refused)
     size_t bytes;
     uint32_t triple_length, features_length;
     struct serialized_header h;
-    WNNContext c = new_context(1, "");
+    OWNED(context) WNNContext c = new_context(1, "");
 
     saved_with(graphs[5].body, 1, &data, &bytes);
     memcpy(&h, data, sizeof h);
@@ -119,16 +119,14 @@ TEST(graphs_of_other_processors_are_refused)
     write_all(file_b, data, bytes);
     expect_refusal(c, file_b, WNNStatus_NotSupportedError, "is for Other");
     free(data);
-    wnnContextRelease(c);
 }
 
 /* The engine of contexts whose program does not choose. */
 static WNNEngine engine_here(void)
 {
-    WNNContext c = new_context(1, "");
+    OWNED(context) WNNContext c = new_context(1, "");
     const WNNEngine kind = c->engine->kind;
 
-    wnnContextRelease(c);
     return kind;
 }
 
@@ -232,8 +230,9 @@ TEST(what_is_no_graph_is_refused)
 /* A link stands for the file that it leads to; devices and pipes are written to and stay what they are. */
 TEST(links_pipes_and_devices_are_written_through)
 {
-    WNNContext c = new_context(1, "");
-    WNNGraph g = build(c, graphs[5].body), loaded;
+    OWNED(context) WNNContext c = new_context(1, "");
+    OWNED(compiled) WNNGraph g = build(c, graphs[5].body);
+    WNNGraph loaded;
     char link[64];
     struct stat s;
 
@@ -267,18 +266,16 @@ TEST(links_pipes_and_devices_are_written_through)
     wnnGraphRelease(loaded);
     expect_refusal(c, link, WNNStatus_DataError, link); /* a pipe is no file to map; opening it does not wait */
     unlink(link);
-    release_graph(c, g);
 }
 
 /* ---- damage ---- */
 
 static WNNStatus load_bytes(WNNContext c, const void *data, size_t bytes)
 {
-    WNNGraph g;
+    OWNED(compiled) WNNGraph g = NULL;
 
     write_all(file_b, data, bytes);
     WNNStatus status = wnnContextLoadGraph(c, file_b, &g);
-    wnnGraphRelease(g);
     return status;
 }
 
@@ -286,7 +283,7 @@ TEST(damaged_files_are_refused)
 {
     unsigned char *data;
     size_t bytes;
-    WNNContext c = new_context(1, "");
+    OWNED(context) WNNContext c = new_context(1, "");
 
     saved_with(graphs[3].body, 1, &data, &bytes);
     const struct serialized_header h = *(struct serialized_header *)data;
@@ -310,7 +307,6 @@ TEST(damaged_files_are_refused)
         data[at] = was;
     }
     free(data);
-    wnnContextRelease(c);
 }
 
 /* Weights of several segments, which have a checksum each: damage in any of them, or another order, is found by one thread and
@@ -326,7 +322,7 @@ TEST(damaged_segments_are_found)
     const struct serialized_header h = *(struct serialized_header *)data;
     assert_in_range(h.data.bytes, 4 * CHECKSUM_SEGMENT_BYTES + 1, 5 * CHECKSUM_SEGMENT_BYTES - 1);
     for (uint32_t threads = 1; threads <= 3; threads += 2) {
-        WNNContext c = new_context(threads, "");
+        OWNED(context) WNNContext c = new_context(threads, "");
         unsigned char *const first = data + h.data.offset, *const second = first + CHECKSUM_SEGMENT_BYTES;
 
         assert_int_equal(load_bytes(c, data, bytes), WNNStatus_Success);
@@ -341,7 +337,6 @@ TEST(damaged_segments_are_found)
             memcpy(second, moved, sizeof moved);
             assert_int_equal(load_bytes(c, data, bytes), i == 0 ? WNNStatus_DataError : WNNStatus_Success);
         }
-        wnnContextRelease(c);
     }
     free(data);
 }
@@ -352,10 +347,10 @@ static void saved_named(unsigned char **data, size_t *bytes)
     const WNNDimension dims[2] = {{WNN_STR("n"), 1, 8}, {{NULL, 0}, 0, 0}};
     const WNNOperandDescriptor x = {WNNOperandDataType_Float32, 2, (uint32_t[]){0, 64}, dims},
                                w = {WNNOperandDataType_Float32, 2, (uint32_t[]){64, 4}, NULL};
-    WNNContext c = new_context(1, "");
+    OWNED(context) WNNContext c = new_context(1, "");
     static float weights[64 * 4] = {1};
-    WNNGraph graph, variant;
-    WNNGraphBuilder b;
+    OWNED(compiled) WNNGraph graph = NULL, variant = NULL;
+    OWNED(builder) WNNGraphBuilder b = NULL;
 
     assert_int_equal(wnnContextCreateGraphBuilder(c, &b), WNNStatus_Success);
     WNNOperand y = wnnGraphBuilderMatmul(b, wnnGraphBuilderInput(b, WNN_STR("x"), &x),
@@ -365,10 +360,6 @@ static void saved_named(unsigned char **data, size_t *bytes)
     assert_int_equal(wnnGraphGetVariant(graph, 1, &(WNNNamedSize){WNN_STR("n"), 3}, &variant), WNNStatus_Success);
     assert_int_equal(wnnGraphSave(graph, file_a), WNNStatus_Success);
     *data = read_all(file_a, bytes);
-    wnnGraphRelease(variant);
-    wnnGraphRelease(graph);
-    wnnGraphBuilderRelease(b);
-    wnnContextRelease(c);
 }
 
 /* With the right checksum: whatever it says, loading comes to an end, with or without a graph, and leaks nothing. */
@@ -379,7 +370,7 @@ TEST(made_up_files_do_no_harm)
     for (uint32_t k = 0; k <= GRAPH_COUNT; k++) {
         unsigned char *data, *copy;
         size_t bytes;
-        WNNContext c = new_context(1, "");
+        OWNED(context) WNNContext c = new_context(1, "");
 
         if (k < GRAPH_COUNT)
             saved_with(graphs[k].body, 1, &data, &bytes);
@@ -405,7 +396,6 @@ TEST(made_up_files_do_no_harm)
         }
         free(copy);
         free(data);
-        wnnContextRelease(c);
     }
     printf("  %u altered programs loaded, %u refused\n", loaded, refused);
     assert_true(refused > loaded / 4);
@@ -436,7 +426,7 @@ TEST(strides_beyond_weights_are_refused)
                    {6, 3, {2, 16, 12}, {192, 12, 1}, 0},
                    {6, 2, {16, 12}, {1, 16}, 1},
                    {6, 4, {16, 8, 3, 3}, {72, 1, 24, 8}, 0}};
-    WNNContext c = new_context(1, "");
+    OWNED(context) WNNContext c = new_context(1, "");
 
     for (size_t i = 0; i < sizeof weights / sizeof *weights; i++) {
         const uint32_t rank = weights[i].rank, words[2] = {rank, rank == 4}; /* a filter is packed */
@@ -466,7 +456,6 @@ TEST(strides_beyond_weights_are_refused)
         assert_true(found > 0 || (weights[i].graph == 6 && !library_multiplies_bytes()));
         free(data);
     }
-    wnnContextRelease(c);
 }
 
 /* Some files are the processor's: they have its code and oneDNN's weights in them, or may be shared objects. */

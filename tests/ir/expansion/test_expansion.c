@@ -101,7 +101,7 @@ TEST(every_expansion_is_well_formed_for_every_target)
 TEST(the_check_sees_what_is_wrong)
 {
     struct expansion x;
-    FILE *out = fopen("/dev/null", "w");
+    OWNED(file) FILE *out = fopen("/dev/null", "w");
 
     assert_non_null(out);
     expansion_build(K_EXP, &fused, &x);
@@ -123,7 +123,6 @@ TEST(the_check_sees_what_is_wrong)
     expansion_build(K_EXP, &fused, &x);
     x.result = x.value_count;
     assert_false(is_well_formed(&x, &fused, out));
-    fclose(out);
 }
 
 static uint64_t hash_result(uint64_t hash, uint64_t bits, bool nan)

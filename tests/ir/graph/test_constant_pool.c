@@ -8,6 +8,7 @@
 #include "support/test.h"
 
 enum { BYTES = CONSTANT_POOL_BYTES_LEAST };
+DROPS(pool, struct constant_pool *, constant_pool_release)
 
 /* Returns a constant of bytes that depend on `number`, the last one on `last`. */
 static struct constant *make(size_t bytes, unsigned number, unsigned char last)
@@ -115,7 +116,7 @@ TEST(memory_of_constants_goes_back)
     skip(); /* there memory is malloc's, which the sanitizer keeps for a while */
 #endif
     for (int order = 0; order < 2; order++) {
-        struct constant_pool *p = constant_pool_create();
+        OWNED(pool) struct constant_pool *p = constant_pool_create();
         struct constant *all[COUNT];
         const size_t before = resident();
 
@@ -125,7 +126,6 @@ TEST(memory_of_constants_goes_back)
         for (int i = 0; i < COUNT; i++)
             constant_release(all[order ? COUNT - 1 - i : i]);
         assert_true(resident() < before + KEPT_MOST);
-        constant_pool_release(p);
     }
 }
 
@@ -137,7 +137,7 @@ TEST(small_and_lent_ones_are_left_alone)
 {
     static const char bytes[BYTES];
     const WNNBufferReleaseCallbackInfo info = {release_nothing, NULL, NULL};
-    struct constant_pool *p = constant_pool_create();
+    OWNED(pool) struct constant_pool *p = constant_pool_create();
     struct constant *small[2] = {make(BYTES - 1, 1, 0), make(BYTES - 1, 1, 0)};
     struct constant *lent[2] = {constant_lend(bytes, BYTES, info), constant_lend(bytes, BYTES, info)};
 
@@ -150,14 +150,13 @@ TEST(small_and_lent_ones_are_left_alone)
         constant_release(small[i]);
         constant_release(lent[i]);
     }
-    constant_pool_release(p);
     constant_pool_release(NULL);
 }
 
 TEST(many_are_found_again)
 {
     enum { COUNT = 500 }; /* the table grows */
-    struct constant_pool *p = constant_pool_create();
+    OWNED(pool) struct constant_pool *p = constant_pool_create();
     struct constant *all[COUNT];
 
     for (unsigned i = 0; i < COUNT; i++) {
@@ -172,25 +171,23 @@ TEST(many_are_found_again)
         constant_release(all[i]);
         constant_release(all[i]);
     }
-    constant_pool_release(p);
 }
 
 /* Shares and drops the same few constants over and over, so that some threads find what others are letting go of. */
 static void *share_and_drop(void *pool)
 {
     for (unsigned i = 0; i < 2000; i++) {
-        struct constant *c = constant_pool_share(pool, make(BYTES, i % 3, 0));
+        OWNED(constant) struct constant *c = constant_pool_share(pool, make(BYTES, i % 3, 0));
 
         if (((const unsigned char *)c->data)[0] != i % 3)
             return pool;
-        constant_release(c);
     }
     return NULL;
 }
 
 TEST(threads_share)
 {
-    struct constant_pool *p = constant_pool_create();
+    OWNED(pool) struct constant_pool *p = constant_pool_create();
     pthread_t threads[4];
     void *failed;
 
@@ -200,5 +197,4 @@ TEST(threads_share)
         assert_int_equal(pthread_join(threads[i], &failed), 0);
         assert_null(failed);
     }
-    constant_pool_release(p);
 }

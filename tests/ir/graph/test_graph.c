@@ -48,8 +48,9 @@ void *aligned_alloc(size_t alignment, size_t size)
 
 TEST(replacing_uses_moves_them_all)
 {
-    struct graph *g = parse_body("inputs { x: f32[2]; y: f32[2]; } nodes { a = add(x, x); b = relu(x); c = add(b, y); }"
-                                 "outputs { a; b; \"b again\" = b; c; }");
+    OWNED(graph) struct graph *g =
+        parse_body("inputs { x: f32[2]; y: f32[2]; } nodes { a = add(x, x); b = relu(x); c = add(b, y); }"
+                   "outputs { a; b; \"b again\" = b; c; }");
     struct value *x = value_named(g, "x"), *y = value_named(g, "y"), *b = value_named(g, "b");
 
     assert_int_equal(value_use_count(x), 3);
@@ -68,17 +69,15 @@ TEST(replacing_uses_moves_them_all)
     assert_prints_not(g, "relu");
     value_replace_uses(y, y);
     assert_verifies(g);
-    graph_free(g);
 }
 
 TEST(constants_can_be_replaced_as_outputs)
 {
-    struct graph *g = parse_body("consts { k: f32[2] @scalar(1); l: f32[2] @scalar(2); } outputs { k; l; }");
+    OWNED(graph) struct graph *g = parse_body("consts { k: f32[2] @scalar(1); l: f32[2] @scalar(2); } outputs { k; l; }");
 
     value_replace_uses(value_named(g, "k"), value_named(g, "l"));
     assert_prints(g, "\"k\" = l;");
     assert_prints_not(g, "@scalar(1)");
-    graph_free(g);
 }
 
 TEST(inputs_are_replaced_one_by_one)
@@ -106,7 +105,8 @@ TEST(inputs_are_replaced_one_by_one)
 
 TEST(nodes_move_and_go)
 {
-    struct graph *g = parse_body("inputs { x: f32[2]; } nodes { a = abs(x); b = neg(x); c = exp(x); } outputs { a; b; c; }");
+    OWNED(graph) struct graph *g =
+        parse_body("inputs { x: f32[2]; } nodes { a = abs(x); b = neg(x); c = exp(x); } outputs { a; b; c; }");
     struct node *a = value_named(g, "a")->producer, *b = a->next, *c = b->next;
 
     node_move_before(c, a);
@@ -133,12 +133,11 @@ TEST(nodes_move_and_go)
     assert_null(g->first);
     assert_null(g->last);
     assert_int_equal(value_use_count(value_named(g, "x")), 0);
-    graph_free(g);
 }
 
 TEST(nodes_go_where_they_are_put)
 {
-    struct graph *g = parse_body("inputs { x: f32[2]; } nodes { a = abs(x); b = neg(a); } outputs { b; }");
+    OWNED(graph) struct graph *g = parse_body("inputs { x: f32[2]; } nodes { a = abs(x); b = neg(a); } outputs { b; }");
     struct value *a = value_named(g, "a");
     struct node *n = node_create(g, g->last, OP_EXP, "between", 1, &a, NULL, NULL, &g->error);
 
@@ -149,7 +148,6 @@ TEST(nodes_go_where_they_are_put)
     n = node_create(g, g->first, OP_EXP, NULL, 1, &g->inputs[0], NULL, NULL, &g->error);
     assert_ptr_equal(g->first, n);
     assert_verifies(g);
-    graph_free(g);
 }
 
 /* ---- calls ---- */
@@ -174,7 +172,7 @@ static const char *message_of(enum op op, const char *label, uint32_t count, str
 
 TEST(refused_calls_say_why)
 {
-    struct graph *g = calls = graph_create();
+    OWNED(graph) struct graph *g = calls = graph_create();
     struct tensor_type types[] = {
         {WNNOperandDataType_Float32, 4, {1, 3, 5, 5}},
         {WNNOperandDataType_Float16, 4, {2, 3, 3, 3}},
@@ -223,12 +221,11 @@ TEST(refused_calls_say_why)
     label[sizeof label - 1] = '\0';
     const char *message = message_of(OP_SQRT, label, 1, &v[3], NULL, NULL);
     assert_non_null(strstr(message, "...]: input has data type int32"));
-    graph_free(g);
 }
 
 TEST(trailing_optional_operands_may_be_left_out)
 {
-    struct graph *g = parse_body("inputs { a: f32[2, 3]; b: f32[3, 2]; } nodes { } outputs { a; }");
+    OWNED(graph) struct graph *g = parse_body("inputs { a: f32[2, 3]; b: f32[3, 2]; } nodes { } outputs { a; }");
     struct node *n = node_create(g, NULL, OP_GEMM, NULL, 2, g->inputs, NULL, NULL, &g->error);
 
     assert_non_null(n);
@@ -237,14 +234,13 @@ TEST(trailing_optional_operands_may_be_left_out)
     assert_int_equal(n->inputs[2].slot, 2);
     assert_ptr_equal(n->inputs[2].node, n);
     assert_verifies(g);
-    graph_free(g);
 }
 
 /* ---- attributes ---- */
 
 TEST(options_are_copied_deeply)
 {
-    struct graph *g = graph_create();
+    OWNED(graph) struct graph *g = graph_create();
     struct tensor_type type = {WNNOperandDataType_Float32, 4, {1, 3, 5, 5}},
                        filter = {WNNOperandDataType_Float32, 4, {2, 3, 3, 3}};
     struct value *in[] = {graph_add_input(g, "x", 1, &type), graph_add_input(g, "w", 1, &filter)};
@@ -269,12 +265,11 @@ TEST(options_are_copied_deeply)
     assert_null(o->label.data);
     assert_string_equal(n->label, "mine");
     assert_verifies(g);
-    graph_free(g);
 }
 
 TEST(absent_lists_differ_from_empty_ones)
 {
-    struct arena a = {0};
+    SCOPED(arena_free) struct arena a = {0};
     WNNReduceOptions absent = WNN_REDUCE_OPTIONS_INIT, empty = WNN_REDUCE_OPTIONS_INIT;
     uint32_t nothing;
 
@@ -296,7 +291,6 @@ TEST(absent_lists_differ_from_empty_ones)
     assert_ptr_not_equal(copy.pad.beginningPadding, args.pad.beginningPadding);
     assert_int_equal(copy.pad.beginningPadding[1], 2);
     assert_int_equal(copy.pad.endingPadding[0], 3);
-    arena_free(&a);
 }
 
 TEST(attributes_compare_by_bits)
@@ -382,7 +376,7 @@ TEST(parsing_survives_every_failure)
     for (n = 0; !done && n < 1000; n++) {
         struct error error = {0};
         allocations_left = n;
-        struct graph *g = graph_parse(failing_text, sizeof failing_text - 1, NULL, NULL, &error);
+        OWNED(graph) struct graph *g = graph_parse(failing_text, sizeof failing_text - 1, NULL, NULL, &error);
         done = g != NULL;
         allocations_left = -1;
         if (g) {
@@ -391,7 +385,6 @@ TEST(parsing_survives_every_failure)
             assert_int_equal(error.status, WNNStatus_UnknownError);
             assert_string_equal(error.message, "out of memory");
         }
-        graph_free(g);
     }
     assert_true(done && n > 8);
 }
@@ -402,7 +395,7 @@ TEST(building_survives_every_failure)
     long n;
 
     for (n = 0; !done && n < 1000; n++) {
-        struct graph *g = graph_create();
+        OWNED(graph) struct graph *g = graph_create();
         assert_non_null(g);
         allocations_left = n;
         bool failed = false;
@@ -426,14 +419,13 @@ TEST(building_survives_every_failure)
         }
         assert_int_equal(count, g->node_count);
         done = !failed;
-        graph_free(g);
     }
     assert_true(done && n > 100);
 }
 
 TEST(verifying_and_printing_survive_every_failure)
 {
-    struct graph *g = parse_text(failing_text);
+    OWNED(graph) struct graph *g = parse_text(failing_text);
     FILE *out = fopen("/dev/null", "w");
     assert_non_null(out);
     setvbuf(out, NULL, _IONBF, 0);
@@ -450,6 +442,5 @@ TEST(verifying_and_printing_survive_every_failure)
     assert_true(done && n > 8);
     fclose(out);
     assert_round_trip(g);
-    graph_free(g);
 }
 #endif

@@ -238,8 +238,8 @@ TEST(every_violation_is_found)
     int wrong = 0;
 
     for (size_t i = 0; i < sizeof breaks / sizeof *breaks; i++) {
-        struct graph *g = parse_body(body);
-        char *text = NULL;
+        OWNED(graph) struct graph *g = parse_body(body);
+        OWNED(memory) char *text = NULL;
         size_t size;
         FILE *out = open_memstream(&text, &size);
 
@@ -251,16 +251,14 @@ TEST(every_violation_is_found)
             wrong++;
         }
         assert_false(graph_verify(g, NULL)); /* silently, too */
-        free(text);
-        graph_free(g);
     }
     assert_int_equal(wrong, 0);
 }
 
 TEST(all_violations_are_printed)
 {
-    struct graph *g = parse_body(body);
-    char *text = NULL;
+    OWNED(graph) struct graph *g = parse_body(body);
+    OWNED(memory) char *text = NULL;
     size_t size, count = 0;
     FILE *out = open_memstream(&text, &size);
 
@@ -275,17 +273,14 @@ TEST(all_violations_are_printed)
     assert_non_null(strstr(text, "does not know its place"));
     assert_non_null(strstr(text, "has the name of another input"));
     assert_non_null(strstr(text, "has no anchor"));
-    free(text);
-    graph_free(g);
 }
 
 TEST(unused_constants_may_have_lost_their_data)
 {
-    struct graph *g = parse_body("consts { k: f32[2] @scalar(1); l: f32[2] @scalar(2); } outputs { l; }");
+    OWNED(graph) struct graph *g = parse_body("consts { k: f32[2] @scalar(1); l: f32[2] @scalar(2); } outputs { l; }");
 
     constant_release(g->first_constant->constant);
     g->first_constant->constant = NULL;
     assert_verifies(g);
     assert_prints_not(g, "k");
-    graph_free(g);
 }

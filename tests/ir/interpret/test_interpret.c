@@ -240,16 +240,15 @@ static const struct example others[] = {
 static void check(const struct example *x)
 {
     char body[2048];
-    struct error error = {0};
 
     snprintf(body, sizeof body, "consts { %s } nodes { %s } outputs { r; e; }", x->consts, x->nodes);
-    struct graph *g = parse_body(body);
+    OWNED(graph) struct graph *g = parse_body(body);
     const struct tensor_type *type = &g->outputs[0].value->type;
     const size_t bytes = (size_t)type_bytes(type), size = dtype_size(type->type);
     char *outputs[2] = {malloc(bytes), malloc((size_t)type_bytes(&g->outputs[1].value->type))};
 
     assert_true(type_equal(type, &g->outputs[1].value->type));
-    assert_true(graph_interpret(g, NULL, (void *const *)outputs, &error));
+    assert_true(graph_interpret(g, NULL, (void *const *)outputs, &(struct error){0}));
     for (size_t k = 0; k < bytes; k += size) {
         union scalar r = {0}, e = {0};
         memcpy(&r, outputs[0] + k, size);
@@ -261,7 +260,6 @@ static void check(const struct example *x)
     }
     free(outputs[0]);
     free(outputs[1]);
-    graph_free(g);
 }
 
 TEST(elementwise_operators_follow_the_specification)
@@ -279,16 +277,14 @@ TEST(other_operators_follow_the_specification)
 /** Inputs that no output needs may be NULL, and nodes that no output needs are not run. */
 TEST(unneeded_inputs_may_be_absent)
 {
-    struct graph *g =
+    OWNED(graph) struct graph *g =
         parse_body("inputs { a: f32[2]; b: f32[2]; } nodes { u = exp(b); y = neg(a); } outputs { y; again = y; }");
     const float a[2] = {1, -2};
     float y[2], again[2];
-    struct error error = {0};
 
-    assert_true(graph_interpret(g, (const void *const[]){a, NULL}, (void *const[]){y, again}, &error));
+    assert_true(graph_interpret(g, (const void *const[]){a, NULL}, (void *const[]){y, again}, &(struct error){0}));
     assert_true(y[0] == -1 && y[1] == 2);
     assert_memory_equal(y, again, sizeof y);
-    graph_free(g);
 }
 
 /** Matrices larger than the tiles that a transpose is copied in, with a part of a tile at each end. */
@@ -303,18 +299,16 @@ TEST(transposes_of_any_size_move_every_element)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const size_t size = cases[i].size;
         uint64_t from[ROWS * COLUMNS], to[ROWS * COLUMNS]; /* as many bytes as the largest type needs */
-        struct error error = {0};
         char body[128];
 
         snprintf(body, sizeof body, "inputs { a: %s[%d, %d]; } nodes { y = transpose(a); } outputs { y; }", cases[i].type, ROWS,
                  COLUMNS);
-        struct graph *g = parse_body(body);
+        OWNED(graph) struct graph *g = parse_body(body);
         for (size_t k = 0; k < ROWS * COLUMNS * size; k++)
             ((uint8_t *)from)[k] = (uint8_t)(k * 37 + k / 251);
-        assert_true(graph_interpret(g, (const void *const[]){from}, (void *const[]){to}, &error));
+        assert_true(graph_interpret(g, (const void *const[]){from}, (void *const[]){to}, &(struct error){0}));
         for (size_t r = 0; r < COLUMNS; r++)
             for (size_t c = 0; c < ROWS; c++)
                 assert_memory_equal((char *)to + (r * ROWS + c) * size, (char *)from + (c * COLUMNS + r) * size, size);
-        graph_free(g);
     }
 }

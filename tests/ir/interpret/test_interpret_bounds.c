@@ -172,7 +172,7 @@ static void move_operands(const char *body, double uncertainty)
     struct error error = {0};
 
     snprintf(text, sizeof text, "%s outputs { r; }", body);
-    struct graph *g = parse_body(text);
+    OWNED(graph) struct graph *g = parse_body(text);
     const struct node *n = g->last;
     void *results[OP_RESULTS_MAX], *moved[OP_RESULTS_MAX];
     double *bounds[OP_RESULTS_MAX];
@@ -203,7 +203,6 @@ static void move_operands(const char *body, double uncertainty)
         free(bounds[r]);
     }
     release(n, &o);
-    graph_free(g);
 }
 
 TEST(moved_operands_stay_within_bounds)
@@ -223,9 +222,8 @@ TEST(moved_operands_stay_within_bounds)
 /** Runs a graph of one output with bounds. */
 static void run(struct graph *g, const void *const *inputs, float *output, double *bounds)
 {
-    struct error error = {0};
 
-    assert_true(graph_interpret_bounds(g, inputs, (void *const[]){output}, (double *const[]){bounds}, &error));
+    assert_true(graph_interpret_bounds(g, inputs, (void *const[]){output}, (double *const[]){bounds}, &(struct error){0}));
 }
 
 #define assert_within(actual, expected, bound) assert_true(fabs((double)(actual) - (double)(expected)) <= (bound))
@@ -234,7 +232,7 @@ enum { LENGTH = 2000 };
 
 TEST(sums_in_any_order_stay_within_bounds)
 {
-    struct graph *g = parse_body("inputs { a: f32[2000]; } nodes { r = reduceSum(a); } outputs { r; }");
+    OWNED(graph) struct graph *g = parse_body("inputs { a: f32[2000]; } nodes { r = reduceSum(a); } outputs { r; }");
     static float x[LENGTH];
     float exact, forward = 0, backward = 0, lanes[16] = {0}, blocked = 0;
     double bound;
@@ -259,12 +257,11 @@ TEST(sums_in_any_order_stay_within_bounds)
     for (int k = 0; k < LENGTH; k++)
         size += fabsf(x[k]);
     assert_true(bound <= 1.01 * LENGTH * 0x1p-24 * size);
-    graph_free(g);
 }
 
 TEST(float_softmax_stays_within_bounds)
 {
-    struct graph *g = parse_body("inputs { a: f32[1, 500]; } nodes { r = softmax(a, 1); } outputs { r; }");
+    OWNED(graph) struct graph *g = parse_body("inputs { a: f32[1, 500]; } nodes { r = softmax(a, 1); } outputs { r; }");
     float x[500], y[500], exact[500], largest = -INFINITY, sum = 0;
     double bounds[500];
 
@@ -280,12 +277,11 @@ TEST(float_softmax_stays_within_bounds)
         assert_within(y[k] / sum, exact[k], bounds[k]);
         assert_true(bounds[k] <= 600 * 0x1p-24 * (double)exact[k] + 0x1p-120);
     }
-    graph_free(g);
 }
 
 TEST(float_normalisation_stays_within_bounds)
 {
-    struct graph *g = parse_body("inputs { a: f32[1, 500]; } nodes { r = layerNormalization(a); } outputs { r; }");
+    OWNED(graph) struct graph *g = parse_body("inputs { a: f32[1, 500]; } nodes { r = layerNormalization(a); } outputs { r; }");
     float x[500], exact[500], mean = 0, variance = 0;
     double bounds[500];
 
@@ -299,7 +295,6 @@ TEST(float_normalisation_stays_within_bounds)
     run(g, (const void *const[]){x}, exact, bounds);
     for (int k = 0; k < 500; k++)
         assert_within((x[k] - mean) / sqrtf(variance + 1e-5f), exact[k], bounds[k]);
-    graph_free(g);
 }
 
 TEST(float_functions_stay_within_bounds)
@@ -315,7 +310,7 @@ TEST(float_functions_stay_within_bounds)
         float x[1000], exact[1000];
         double bounds[1000];
         snprintf(body, sizeof body, "inputs { a: f32[1000]; } nodes { r = %s(a); } outputs { r; }", functions[i].name);
-        struct graph *g = parse_body(body);
+        OWNED(graph) struct graph *g = parse_body(body);
         for (int k = 0; k < 1000; k++)
             x[k] = (float)fabs(random_number());
         run(g, (const void *const[]){x}, exact, bounds);
@@ -323,7 +318,6 @@ TEST(float_functions_stay_within_bounds)
             assert_within(functions[i].function(x[k]), exact[k], bounds[k]);
             assert_true(bounds[k] <= 6 * 0x1p-23 * fabs((double)exact[k]) + 0x1p-146);
         }
-        graph_free(g);
     }
 }
 
@@ -356,11 +350,10 @@ TEST(exact_operators_allow_nothing)
         double bounds[4] = {0};
         snprintf(body, sizeof body, "inputs { a: f32[2, 2]; b: f32[2, 2]; c: u8[2, 2]; } nodes { %s } outputs { r; }",
                  nodes[i]);
-        struct graph *g = parse_body(body);
+        OWNED(graph) struct graph *g = parse_body(body);
         run(g, (const void *const[]){a, b, c}, r, bounds);
         for (int k = 0; k < 4; k++)
             assert_true(bounds[k] == 0);
-        graph_free(g);
     }
 }
 
@@ -389,11 +382,10 @@ TEST(jumps_are_uncertain)
                  "consts { one: f32[1] @values([1]); z: i8[1] @values([0]); } inputs { a: f32[2]; }"
                  " nodes { x = exp(a); %s } outputs { r; }",
                  jumps[i].node);
-        struct graph *g = parse_body(body);
+        OWNED(graph) struct graph *g = parse_body(body);
         run(g, (const void *const[]){x}, r, bounds);
         if (!isinf(bounds[0]) || isinf(bounds[1]))
             fail_msg("bounds %g and %g: %s", bounds[0], bounds[1], body);
-        graph_free(g);
     }
 }
 
@@ -414,14 +406,13 @@ static void check_unknown(const char *nodes, bool unknown)
              "f32[1] @values([1]); q: f32[1] @values([0.25]); }"
              " nodes { %s } outputs { r; }",
              nodes);
-    struct graph *g = parse_body(body);
+    OWNED(graph) struct graph *g = parse_body(body);
     const int64_t n = type_elements(&g->outputs[0].value->type);
     assert_true(n <= 16);
     run(g, NULL, r, bounds);
     for (int64_t k = 0; k < n; k++)
         if (isinf(bounds[k]) != unknown)
             fail_msg("bound %g of element %d: %s", bounds[k], (int)k, nodes);
-    graph_free(g);
 }
 
 /** Where float32 leaves its range on the way, nothing can be asked, whatever the exact result is. */
@@ -465,11 +456,10 @@ TEST(zero_sums_have_either_sign)
         double bounds[4];
         snprintf(body, sizeof body,
                  "consts { z: f32[1, 1] @values([-0.0]); one: f32[1, 1] @values([1]); } nodes { %s } outputs { r; }", nodes[i]);
-        struct graph *g = parse_body(body);
+        OWNED(graph) struct graph *g = parse_body(body);
         run(g, NULL, r, bounds);
         if (!(bounds[0] > 0 && bounds[0] <= 0x1p-24))
             fail_msg("bound %g: %s", bounds[0], body);
-        graph_free(g);
     }
 }
 
@@ -491,17 +481,17 @@ TEST(zeros_of_open_sign_stay_open)
             "consts { z: f32[1] @scalar(-0); k: f32[1] @scalar(-1e-30); big: f32[1] @scalar(1); } nodes { s = reduceSum(z, "
             "keepDimensions=true); %s } outputs { r; }",
             nodes[i].node);
-        struct graph *g = parse_body(body);
+        OWNED(graph) struct graph *g = parse_body(body);
         run(g, NULL, r, bounds);
         if (nodes[i].open ? !(bounds[0] > 0 && bounds[0] <= 0x1p-148) : bounds[0] != 0)
             fail_msg("bound %g: %s", bounds[0], body);
-        graph_free(g);
     }
 }
 
 TEST(float16_results_allow_one_step)
 {
-    struct graph *g = parse_body("inputs { a: f32[200]; } nodes { h = cast(a, \"float16\"); r = exp(h); } outputs { r; }");
+    OWNED(graph) struct graph *g =
+        parse_body("inputs { a: f32[200]; } nodes { h = cast(a, \"float16\"); r = exp(h); } outputs { r; }");
     float x[200];
     uint16_t r[200];
     double bounds[200];
@@ -518,5 +508,4 @@ TEST(float16_results_allow_one_step)
         assert_true(bounds[k] <= 0x1p-10 * y); /* the float16 next to it */
     }
     assert_true(certain > 190); /* float32's error is far smaller than float16's steps */
-    graph_free(g);
 }

@@ -12,7 +12,7 @@
 
 TEST(folds_and_simplifies_exactly)
 {
-    struct kernel *k = kernel_create();
+    OWNED(kernel) struct kernel *k = kernel_create();
     uint32_t x = kernel_tensor(k, F32, 4, false, NULL), h = kernel_tensor(k, F16, 4, false, NULL);
     struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 4));
     uint32_t v = kernel_load(k, x, i, 0, NULL, (union scalar){.u64 = 0});
@@ -36,7 +36,6 @@ TEST(folds_and_simplifies_exactly)
     uint32_t zero = kernel_const(k, KT_U8, (union scalar){.u64 = 0});
     assert_int_equal(kernel_op2(k, K_NE, kernel_cast(k, KT_U8, less), zero), less);
     assert_int_equal(kernel_op1(k, K_NOT, kernel_op2(k, K_EQ, kernel_cast(k, KT_U8, less), zero)), less);
-    kernel_free(k);
 }
 
 static union scalar scalar2(enum kop op, enum ktype type, union scalar a, union scalar b)
@@ -105,11 +104,10 @@ TEST(scalars_have_bits)
 
 TEST(bits_are_for_kernels)
 {
-    struct kernel *k = kernel_of("kernel abs { parallel i < $n tensor x: f32[], y: f32[] written"
-                                 "  store y[i] = bitcast.f32(and(bitcast.u32(x[i]), u32(0x7FFFFFFF))) }",
-                                 "n=8");
+    OWNED(kernel) struct kernel *k = kernel_of("kernel abs { parallel i < $n tensor x: f32[], y: f32[] written"
+                                               "  store y[i] = bitcast.f32(and(bitcast.u32(x[i]), u32(0x7FFFFFFF))) }",
+                                               "n=8");
     assert_true(kernel_verify(k, stderr));
-    kernel_free(k);
 }
 
 static struct kernel *softmax_kernel(int rows, int columns)
@@ -166,9 +164,9 @@ TEST(splits_variables_instead_of_dividing)
     static const int shapes[][2] = {{16, 10}, {3, 10}};
     for (int shape = 0; shape < 2; shape++) {
         const int rows = shapes[shape][0], columns = shapes[shape][1], n = rows * columns;
-        struct kernel *k = kernel_of("kernel transpose { parallel l < $m*$n tensor x: f32[], y: f32[] written"
-                                     "  store y[l] = x[$n*(l % $m) + l / $m] }",
-                                     "m=%d n=%d", rows, columns);
+        OWNED(kernel) struct kernel *k = kernel_of("kernel transpose { parallel l < $m*$n tensor x: f32[], y: f32[] written"
+                                                   "  store y[l] = x[$n*(l % $m) + l / $m] }",
+                                                   "m=%d n=%d", rows, columns);
         float from[160], to[160];
         void *tensors[2] = {from, to};
 
@@ -180,24 +178,23 @@ TEST(splits_variables_instead_of_dividing)
         assert_true(kernel_interpret(k, tensors));
         for (int i = 0; i < n; i++)
             assert_true(to[i] == from[i % rows * columns + i / rows]);
-        kernel_free(k);
     }
 }
 
 /* The memory of an input may be an output's unless a stored element is loaded again, as a bias is at every row. */
 TEST(outputs_may_share_memory_of_inputs)
 {
-    struct kernel *k = kernel_of("kernel add { parallel i < $n, j < 100 tensor x: f32[], b: f32[], y: f32[] written"
-                                 "  store y[100*i + j] = add(x[100*i + j], b[j]) }",
-                                 "n=64");
+    OWNED(kernel) struct kernel *k =
+        kernel_of("kernel add { parallel i < $n, j < 100 tensor x: f32[], b: f32[], y: f32[] written"
+                  "  store y[100*i + j] = add(x[100*i + j], b[j]) }",
+                  "n=64");
     assert_true(kernel_may_share(k, 0, 2));
     assert_false(kernel_may_share(k, 1, 2));
-    kernel_free(k);
 }
 
 TEST(divmod_simplifies)
 {
-    struct kernel *k = kernel_create();
+    OWNED(kernel) struct kernel *k = kernel_create();
     struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 6)), j = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 10));
     struct kaffine linear = kaffine_add(k, kaffine_scale(k, i, 10), j);
 
@@ -213,24 +210,22 @@ TEST(divmod_simplifies)
     assert_int_equal(k->var_count, 3);
     assert_int_equal(k->vars[2].size, 59 / 7 + 1);
     assert_false(k->error.status);
-    kernel_free(k);
 }
 
 TEST(structures_are_equal_when_only_sizes_differ)
 {
-    struct arena a = {0};
-    struct kernel *k1 = softmax_kernel(3, 200), *k2 = softmax_kernel(7, 333), *k3 = softmax_kernel(3, 5);
-    struct kernel *k4 = softmax_kernel(333, 333), *k5 = softmax_kernel(3, 33);
+    SCOPED(arena_free) struct arena a = {0};
+    OWNED(kernel) struct kernel *k1 = softmax_kernel(3, 200), *k2 = softmax_kernel(7, 333), *k3 = softmax_kernel(3, 5);
+    OWNED(kernel) struct kernel *k4 = softmax_kernel(333, 333), *k5 = softmax_kernel(3, 33);
     struct kernel *kernels[5] = {k1, k2, k3, k4, k5};
     char *text[5];
     struct knumbers n;
 
     for (int i = 0; i < 5; i++) {
-        struct schedule *s = schedule_of(kernels[i], NULL);
+        OWNED(schedule) struct schedule *s = schedule_of(kernels[i], NULL);
 
         text[i] = schedule_structure(s, &a);
         assert_non_null(text[i]);
-        schedule_free(s);
     }
     assert_string_equal(text[0], text[1]);
     assert_string_not_equal(text[0], text[2]); /* five is unrolled */
@@ -241,16 +236,9 @@ TEST(structures_are_equal_when_only_sizes_differ)
     assert_int_equal(n.params[0], 7);
     assert_int_equal(n.params[1], 333); /* the row's length, */
     assert_int_equal(n.params[2], 333); /* and its stride, that of the load and the store */
-    struct kernel *k6 = kernel_of("parallel i < 64 reduced h < 8, r < 4 tensor w: u32[], y: f32[] written"
-                                  "  store y[i] = reduce.sum(f32(and(shr(w[i], u32(index h + 8*r)), u32(1))))",
-                                  "%s", "");
+    OWNED(kernel) struct kernel *k6 = kernel_of("parallel i < 64 reduced h < 8, r < 4 tensor w: u32[], y: f32[] written"
+                                                "  store y[i] = reduce.sum(f32(and(shr(w[i], u32(index h + 8*r)), u32(1))))",
+                                                "%s", "");
     assert_true(kernel_numbers(k6, KEXPR_NONE, &a, &n));
     assert_int_equal(n.param_count, 1); /* words are shifted by constants */
-    kernel_free(k6);
-    arena_free(&a);
-    kernel_free(k1);
-    kernel_free(k2);
-    kernel_free(k3);
-    kernel_free(k4);
-    kernel_free(k5);
 }

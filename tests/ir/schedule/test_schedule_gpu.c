@@ -122,7 +122,7 @@ static void check_cover(const struct gpu_schedule *s, const struct gpu_facts *de
 TEST(processors_tile_in_registers)
 {
     const struct gpu_facts *device = target_gpu_facts(true);
-    struct kernel *k = matmul(2, 100, 200, 300, false);
+    OWNED(kernel) struct kernel *k = matmul(2, 100, 200, 300, false);
     struct gpu_schedule s;
 
     schedule_gpu(k, device, &s);
@@ -136,15 +136,14 @@ TEST(processors_tile_in_registers)
     assert_true(s.tile.rows * s.tile.vectors * s.lanes >= device->tile_numbers / 2);
     assert_int_equal(s.sum_split, 0); /* 300 additions are more than one accumulator takes */
     check_cover(&s, device);
-    kernel_free(k);
 }
 
 /** Other devices bring tiles of large matrices to local memory; a few rows do not pay for it, and share K instead. */
 TEST(gpus_tile_in_local_memory)
 {
     struct gpu_facts device = *target_gpu_facts(false);
-    struct kernel *large = matmul(1, 512, 512, 512, true), *few = matmul(1, 4, 512, 4096, false);
-    struct kernel *heads = matmul(9, 1, 64, 256, false);
+    OWNED(kernel) struct kernel *large = matmul(1, 512, 512, 512, true), *few = matmul(1, 4, 512, 4096, false);
+    OWNED(kernel) struct kernel *heads = matmul(9, 1, 64, 256, false);
     struct gpu_schedule s;
 
     schedule_gpu(large, &device, &s);
@@ -164,16 +163,13 @@ TEST(gpus_tile_in_local_memory)
     schedule_gpu(heads, &device, &s);
     assert_true(s.tile.k_items > 1);
     check_cover(&s, &device);
-    kernel_free(heads);
-    kernel_free(large);
-    kernel_free(few);
 }
 
 /** Tiles are large where there are tiles enough for all compute units, and so small that most have one where there are not. */
 TEST(small_matrices_have_small_tiles)
 {
     struct gpu_facts device = *target_gpu_facts(false);
-    struct kernel *large = matmul(1, 4096, 4096, 256, false), *small = matmul(1, 256, 256, 256, false);
+    OWNED(kernel) struct kernel *large = matmul(1, 4096, 4096, 256, false), *small = matmul(1, 256, 256, 256, false);
     struct gpu_schedule s;
 
     device.compute_units = 100;
@@ -188,14 +184,12 @@ TEST(small_matrices_have_small_tiles)
     assert_true(s.global[0] / s.local[0] * (s.global[1] / s.local[1]) >= device.compute_units / 2);
     assert_true(s.tile.k_tile > k_tile && s.tile.k_items > 1);
     check_cover(&s, &device);
-    kernel_free(large);
-    kernel_free(small);
 }
 
 /** A depthwise convolution's rows share its weights, which differ along the lanes like its input. */
 TEST(depthwise_rows_share_weights)
 {
-    struct kernel *k = depthwise(40, 33);
+    OWNED(kernel) struct kernel *k = depthwise(40, 33);
     struct gpu_schedule s;
 
     for (int processor = 0; processor < 2; processor++) {
@@ -207,13 +201,12 @@ TEST(depthwise_rows_share_weights)
         assert_int_equal(s.tile.m.vars[0], 0);
         check_cover(&s, target_gpu_facts(processor));
     }
-    kernel_free(k);
 }
 
 /** Lanes run along columns, or along rows that are contiguous; a GPU's group shares a row, a processor's items do not. */
 TEST(reductions_have_lanes)
 {
-    struct kernel *rows = reduction(64, 1000, false), *columns = reduction(640, 100, true);
+    OWNED(kernel) struct kernel *rows = reduction(64, 1000, false), *columns = reduction(640, 100, true);
     struct gpu_schedule s;
 
     schedule_gpu(rows, target_gpu_facts(true), &s);
@@ -226,8 +219,6 @@ TEST(reductions_have_lanes)
     assert_int_equal(s.shape, GPU_POINTS);
     assert_int_equal(s.lane_var, 0);
     assert_int_equal(s.global[0], 640 / s.lanes);
-    kernel_free(rows);
-    kernel_free(columns);
 }
 
 /** A transpose is computed in blocks: in registers of a processor, in a GPU's local memory.  What has no vectors, or another
@@ -244,7 +235,7 @@ TEST(transposes_are_computed_in_blocks)
     struct gpu_schedule s;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct kernel *k = transpose(cases[i].type, cases[i].rows, cases[i].columns, cases[i].doubled);
+        OWNED(kernel) struct kernel *k = transpose(cases[i].type, cases[i].rows, cases[i].columns, cases[i].doubled);
         for (int processor = 0; processor < 2; processor++) {
             const struct gpu_facts *device = target_gpu_facts(processor);
             schedule_gpu(k, device, &s);
@@ -256,7 +247,6 @@ TEST(transposes_are_computed_in_blocks)
             assert_int_equal(s.block.across, 0);
             assert_true(s.block.side == (processor ? s.lanes : device->lanes) && s.block.side <= device->group_items);
         }
-        kernel_free(k);
     }
 }
 
@@ -284,13 +274,12 @@ TEST(windows_have_vectors)
     struct gpu_schedule s;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct kernel *k = windows(3, cases[i].width, cases[i].wide, cases[i].step, cases[i].padding);
+        OWNED(kernel) struct kernel *k = windows(3, cases[i].width, cases[i].wide, cases[i].step, cases[i].padding);
         schedule_gpu(k, target_gpu_facts(true), &s);
         assert_int_equal(s.shape, GPU_POINTS);
         assert_int_equal(s.lane_var == k->parallel_count - 1 && s.lanes > 1, cases[i].vectors);
         assert_int_equal(s.lane_repeats, cases[i].repeats);
         assert_false(cases[i].vectors && s.lane_tail);
-        kernel_free(k);
     }
 }
 
@@ -301,7 +290,7 @@ TEST(scales_multiply_sums_of_blocks)
     for (int processor = 0; processor < 2; processor++)
         for (int rows = 1; rows <= 9; rows += 4) {
             const struct gpu_facts *device = target_gpu_facts(processor);
-            struct kernel *k = compact(rows, 192, 128);
+            OWNED(kernel) struct kernel *k = compact(rows, 192, 128);
             struct gpu_schedule s;
             uint32_t words = 0;
 
@@ -323,14 +312,13 @@ TEST(scales_multiply_sums_of_blocks)
                 assert_true(s.sum_steps * s.tile.k_items < 128 + s.sum_steps);
             }
             check_cover(&s, device);
-            kernel_free(k);
         }
 }
 
 /** Tiles in local memory hold numbers that are scaled already, and so does a factor that changes with every step. */
 TEST(other_scales_are_a_part_of_the_operand)
 {
-    struct kernel *many = compact(128, 192, 128), *plain = matmul(1, 9, 64, 300, false);
+    OWNED(kernel) struct kernel *many = compact(128, 192, 128), *plain = matmul(1, 9, 64, 300, false);
     struct gpu_schedule s;
 
     schedule_gpu(many, target_gpu_facts(false), &s);
@@ -339,8 +327,6 @@ TEST(other_scales_are_a_part_of_the_operand)
     schedule_gpu(plain, target_gpu_facts(true), &s);
     assert_false(s.tile.unpacked);
     assert_int_equal(s.tile.factor, KEXPR_NONE);
-    kernel_free(many);
-    kernel_free(plain);
 }
 
 static struct gpu_facts matrix_device(double error)
@@ -367,8 +353,8 @@ TEST(matrices_of_float16_are_multiplied_by_instructions)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int form = 0; form < 3; form++) {
             const bool half = form < 2, instructions = half && sizes[i].rows;
-            struct kernel *k = matmul_of(half ? WNNOperandDataType_Float16 : WNNOperandDataType_Float32, 1, sizes[i].m,
-                                         sizes[i].n, sizes[i].depth, form == 1);
+            OWNED(kernel) struct kernel *k = matmul_of(half ? WNNOperandDataType_Float16 : WNNOperandDataType_Float32, 1,
+                                                       sizes[i].m, sizes[i].n, sizes[i].depth, form == 1);
             struct gpu_schedule s;
 
             schedule_gpu(k, &device, &s);
@@ -382,7 +368,6 @@ TEST(matrices_of_float16_are_multiplied_by_instructions)
             check_cover(&s, &device);
             schedule_gpu(k, target_gpu_facts(false), &s); /* no device has them unless it says so */
             assert_int_equal(s.tile.matrix.subgroups_m, 0);
-            kernel_free(k);
         }
 }
 
@@ -391,7 +376,7 @@ TEST(matrices_of_float16_are_multiplied_by_instructions)
 TEST(instructions_keep_to_bounds)
 {
     for (int64_t depth = 5; depth < 3000; depth = depth * 3 / 2) {
-        struct kernel *k = matmul_of(WNNOperandDataType_Float16, 2, 333, 129, depth, false);
+        OWNED(kernel) struct kernel *k = matmul_of(WNNOperandDataType_Float16, 2, 333, 129, depth, false);
         for (double error = 1; error < 3; error += 0.5) {
             const struct gpu_facts device = matrix_device(error);
             struct gpu_schedule s;
@@ -405,14 +390,13 @@ TEST(instructions_keep_to_bounds)
             }
             check_cover(&s, &device);
         }
-        kernel_free(k);
     }
 }
 
 /** Every form that fits covers all points, on devices with little local memory, too. */
 TEST(matrix_forms_are_covered)
 {
-    struct kernel *k = matmul_of(WNNOperandDataType_Float16, 1, 100, 200, 300, false);
+    OWNED(kernel) struct kernel *k = matmul_of(WNNOperandDataType_Float16, 1, 100, 200, 300, false);
     uint32_t forms = 0;
 
     for (struct gpu_choice choice = {.matrix_form = 1}; choice.matrix_form <= 12; choice.matrix_form++)
@@ -426,7 +410,6 @@ TEST(matrix_forms_are_covered)
             check_cover(&s, &device);
         }
     assert_true(forms >= 12 * 2);
-    kernel_free(k);
 }
 
 /** Whatever the sizes are, schedules cover all points. */
@@ -439,12 +422,11 @@ TEST(all_sizes_are_covered)
         const int64_t m = sizes[i % SIZES], n = sizes[i / SIZES % SIZES];
         const bool processor = i / (SIZES * SIZES) % 2, transposed = i / (SIZES * SIZES) / 2 % 2;
         const struct gpu_choice choice = {.tile_memory = i / (SIZES * SIZES) / 4 ? GPU_MEMORY_LOCAL : GPU_MEMORY_ANY};
-        struct kernel *k = matmul(3, m, n, 50, transposed);
+        OWNED(kernel) struct kernel *k = matmul(3, m, n, 50, transposed);
         struct gpu_schedule s;
 
         schedule_gpu_choose(k, target_gpu_facts(processor), &choice, &s);
         check_cover(&s, target_gpu_facts(processor));
-        kernel_free(k);
     }
 }
 

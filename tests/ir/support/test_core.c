@@ -37,7 +37,7 @@ TEST(arena_gives_zeroed_aligned_separate_memory)
 
 TEST(arena_refuses_absurd_sizes)
 {
-    struct arena a = {0};
+    SCOPED(arena_free) struct arena a = {0};
 
     assert_null(arena_alloc(&a, SIZE_MAX));
     assert_null(arena_alloc(&a, SIZE_MAX - 20));
@@ -47,7 +47,6 @@ TEST(arena_refuses_absurd_sizes)
     assert_null(arena_string(&a, "", SIZE_MAX));
     assert_string_equal(arena_string(&a, "abc", 2), "ab");
     assert_memory_equal(arena_copy(&a, "xyz", 3), "xyz", 3);
-    arena_free(&a);
 }
 
 /* ---- errors ---- */
@@ -168,7 +167,7 @@ TEST(escaping_fits_any_buffer)
     static const char whole[] = "ab\\u{202e}\xC3\xA4\xF0\x9F\x98\x80zz\\xffzzzz";
 
     for (size_t size = 1; size < sizeof whole + 3; size++) {
-        char *buf = malloc(size); /* a write past its end is seen by the sanitizer */
+        OWNED(memory) char *buf = malloc(size); /* a write past its end is seen by the sanitizer */
         assert_non_null(buf);
         escape_text(buf, size, text, sizeof text - 1);
         size_t length = strlen(buf);
@@ -190,7 +189,6 @@ TEST(escaping_fits_any_buffer)
             }
             assert_true(length <= 2 || length >= 10); /* the escape is not cut */
         }
-        free(buf);
     }
 }
 
@@ -323,7 +321,7 @@ TEST(constants_are_counted)
 
 TEST(scalars_fill_their_shape)
 {
-    struct graph *g = graph_create();
+    OWNED(graph) struct graph *g = graph_create();
 
     for (unsigned t = 1; t < DTYPE_COUNT; t++) {
         for (uint32_t n = 1; n < 40; n += 6) {
@@ -335,7 +333,6 @@ TEST(scalars_fill_their_shape)
                 assert_memory_equal((const char *)v->constant->data + i * dtype_size((dtype)t), &want, dtype_size((dtype)t));
         }
     }
-    graph_free(g);
 }
 
 /* ---- names ---- */
@@ -388,7 +385,7 @@ TEST(name_map_finds_what_was_added)
 {
     enum { COUNT = 3000 };
     static char names[COUNT][16];
-    struct name_map m = {0};
+    SCOPED(name_map_free) struct name_map m = {0};
 
     assert_null(name_map_find(&m, "x", 1));
     for (int i = 0; i < COUNT; i++) {
@@ -408,5 +405,4 @@ TEST(name_map_finds_what_was_added)
     name_map_replace(&m, "n3000", 5, names[1]); /* which is not in the map */
     assert_null(name_map_find(&m, "n3000", 5));
     assert_null(name_map_find(&m, "n1\0y", 4));
-    name_map_free(&m);
 }

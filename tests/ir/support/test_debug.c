@@ -45,18 +45,17 @@ TEST(wrong_switches_are_named)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct debug_options d = {0};
+        SCOPED(debug_free) struct debug_options d = {0};
         struct error e = {0};
         assert_false(debug_parse(&d, rows[i].text, strlen(rows[i].text), &e));
         assert_int_equal(e.status, WNNStatus_TypeError);
         assert_int_equal(strncmp(e.message, rows[i].message, strlen(rows[i].message)), 0);
-        debug_free(&d);
     }
 }
 
 TEST(the_message_about_an_unknown_switch_lists_those_that_there_are)
 {
-    struct debug_options d = {0};
+    SCOPED(debug_free) struct debug_options d = {0};
     struct error e = {0};
 
     assert_false(debug_parse(&d, "nonsense", 8, &e));
@@ -67,7 +66,6 @@ TEST(the_message_about_an_unknown_switch_lists_those_that_there_are)
         if (!strstr(e.message, name))
             fail_msg("no '%s' in: %s", name, e.message);
     }
-    debug_free(&d);
 }
 
 TEST(the_environment_comes_first)

@@ -26,8 +26,8 @@ static void grow_array(struct arena *a)
 TEST(arrays_grow_by_one)
 {
     struct bytes b = {0};
-    char *text = NULL;
-    int *items = NULL;
+    OWNED(memory) char *text = NULL;
+    OWNED(memory) int *items = NULL;
 
     for (int i = 0; i < ITEMS; i++) {
         assert_true(array_extend(&items, (size_t)i, sizeof *items));
@@ -44,18 +44,15 @@ TEST(arrays_grow_by_one)
         assert_int_equal(b.data[(size_t)i * (sizeof i + 1) + sizeof i], 0);
         assert_true(text[2 * i] == '0' + i % 10 && text[2 * i + 1] == ';');
     }
-    free(items);
     free(b.data);
-    free(text);
 }
 
 TEST(arrays_grow)
 {
-    struct arena a = {0};
+    SCOPED(arena_free) struct arena a = {0};
 
     grow_array(NULL);
     grow_array(&a);
-    arena_free(&a);
 }
 
 /* Returns the place of a number in a table of numbers. */
@@ -94,12 +91,11 @@ static void fill_table(struct arena *a, uint32_t hashes)
 
 TEST(tables_find_what_was_put_in_and_not_removed)
 {
-    struct arena a = {0};
+    SCOPED(arena_free) struct arena a = {0};
 
     fill_table(NULL, ITEMS);
     fill_table(NULL, 3); /* many items of one hash */
     fill_table(&a, 100);
-    arena_free(&a);
 }
 
 TEST(an_empty_table_has_nothing)

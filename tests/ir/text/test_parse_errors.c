@@ -100,13 +100,12 @@ static void check_messages(size_t count, const struct wrong_text *rows, WNNStatu
 
     for (size_t i = 0; i < count; i++) {
         struct error error = {0};
-        struct graph *g = graph_parse(rows[i].text, strlen(rows[i].text), NULL, NULL, &error);
+        OWNED(graph) struct graph *g = graph_parse(rows[i].text, strlen(rows[i].text), NULL, NULL, &error);
         if (g || strcmp(error.message, rows[i].message) != 0 || error.status != status) {
             print_error("%s\n  gives    %s: %s\n  expected %s: %s\n", rows[i].text, wnnStatusGetName(error.status),
                         error.message, wnnStatusGetName(status), rows[i].message);
             wrong++;
         }
-        graph_free(g);
     }
     assert_int_equal(wrong, 0);
 }
@@ -164,9 +163,8 @@ TEST(deep_and_long_texts_do_no_harm)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (i == 6)
             continue; /* a number too large is infinity, not an error: below */
-        char *text = repeated(rows[i].head, rows[i].piece, 100000, rows[i].tail);
+        OWNED(memory) char *text = repeated(rows[i].head, rows[i].piece, 100000, rows[i].tail);
         refuse(text, strlen(text));
-        free(text);
     }
 
     char *text = repeated("webnn_graph \"t\" v1 { consts { x: f32[1] @scalar(1e", "9", 500, "); } outputs { x; } }");
@@ -210,12 +208,11 @@ TEST(mangled_texts_do_no_harm)
     const char *seed = getenv("WEBNN_FUZZ_SEED");
 
     struct error seed_error = {0};
-    struct graph *whole = graph_parse(seed_text, sizeof seed_text - 1, NULL, NULL, &seed_error);
+    OWNED(graph) struct graph *whole = graph_parse(seed_text, sizeof seed_text - 1, NULL, NULL, &seed_error);
     if (!whole)
         fail_msg("%s", seed_error.message);
     assert_verifies(whole);
     assert_round_trip(whole);
-    graph_free(whole);
 
     random_seed(seed ? strtoull(seed, NULL, 10) : 20261121);
     for (long round = 0; round < rounds; round++) {
@@ -259,11 +256,11 @@ TEST(mangled_texts_do_no_harm)
         }
 
         /* past the text there is nothing to read */
-        char *exact = malloc(length ? length : 1);
+        OWNED(memory) char *exact = malloc(length ? length : 1);
         assert_non_null(exact);
         memcpy(exact, text, length);
         struct error error = {0};
-        struct graph *g = graph_parse(exact, length, NULL, NULL, &error);
+        OWNED(graph) struct graph *g = graph_parse(exact, length, NULL, NULL, &error);
         if (g) {
             accepted++;
             bool data = false; /* printing large constants takes long */
@@ -277,8 +274,6 @@ TEST(mangled_texts_do_no_harm)
             assert_int_not_equal(error.status, WNNStatus_Success);
             assert_true(error.message[0] >= '1' && error.message[0] <= '9');
         }
-        graph_free(g);
-        free(exact);
     }
     print_message("%ld of %ld texts accepted\n", accepted, rounds);
     assert_true(accepted > rounds / 50 && accepted < rounds * 9 / 10);

@@ -153,13 +153,13 @@ TEST(every_operator_round_trips)
         const char *example = examples[i];
         char body[4096];
         snprintf(body, sizeof body, "%s nodes { %s } outputs { o; }", inputs, example);
-        struct graph *g = parse_body(body);
+        OWNED(graph) struct graph *g = parse_body(body);
         struct node *n = g->first;
         seen[n->op] = true;
 
         /* The same node again, attribute by attribute. */
-        char *text = print_to_string(g);
-        struct graph *copy = parse_text(text);
+        OWNED(memory) char *text = print_to_string(g);
+        OWNED(graph) struct graph *copy = parse_text(text);
         if (!node_same_attrs(n, copy->first) || strcmp(n->label, copy->first->label) != 0 ||
             n->result_count != copy->first->result_count || n->args.split.equal != copy->first->args.split.equal)
             fail_msg("not the same node: %s\n%s", example, text);
@@ -169,9 +169,6 @@ TEST(every_operator_round_trips)
             const struct value *v = n->inputs[slot].value, *w = copy->first->inputs[slot].value;
             assert_true(v ? w && strcmp(v->name, w->name) == 0 : !w);
         }
-        free(text);
-        graph_free(copy);
-        graph_free(g);
     }
     for (unsigned op = 0; op < OP_ROWS; op++)
         if (!seen[op])
@@ -180,12 +177,13 @@ TEST(every_operator_round_trips)
 
 TEST(prints_a_graph)
 {
-    struct graph *g = parse_body("inputs { x: f32[1, 3, 8, 8]; }"
-                                 "consts { w: f32[4, 3, 3, 3] @scalar(0.1); b: f32[4] @values([1, -0, NaN, 1e-45]); }"
-                                 "nodes { c = conv2d(x, w, bias=b, padding=[1, 1, 1, 1], strides=[1, 1], label=\"first\");"
-                                 "  y = relu(c); }"
-                                 "outputs { y; \"other name\" = y; }");
-    char *text = print_to_string(g);
+    OWNED(graph) struct graph *g =
+        parse_body("inputs { x: f32[1, 3, 8, 8]; }"
+                   "consts { w: f32[4, 3, 3, 3] @scalar(0.1); b: f32[4] @values([1, -0, NaN, 1e-45]); }"
+                   "nodes { c = conv2d(x, w, bias=b, padding=[1, 1, 1, 1], strides=[1, 1], label=\"first\");"
+                   "  y = relu(c); }"
+                   "outputs { y; \"other name\" = y; }");
+    OWNED(memory) char *text = print_to_string(g);
     assert_string_equal(text, "webnn_graph \"graph\" v1 {\n"
                               "  inputs {\n"
                               "    x: f32[1, 3, 8, 8];\n"
@@ -204,8 +202,6 @@ TEST(prints_a_graph)
                               "    \"other name\" = y;\n"
                               "  }\n"
                               "}\n");
-    free(text);
-    graph_free(g);
 }
 
 /* ---- numbers ---- */
@@ -279,18 +275,17 @@ TEST(numbers_are_short)
         assert_string_equal(double_print(buf, rows[i].value), rows[i].text);
     }
     /* an option that inference rounds to the data type shows what was written, not what it became */
-    struct graph *g =
+    OWNED(graph) struct graph *g =
         parse_body("inputs { x: f32[2]; h: f16[2]; } nodes { y = linear(x, alpha=0.1, beta=1e-5); z = elu(h, alpha=0.1);"
                    " c = clamp(x, minValue=0.1, maxValue=6); } outputs { y; z; c; }");
     assert_prints(g, "y = linear(x, alpha=0.1, beta=0.00001);");
     assert_prints(g, "z = elu(h, alpha=0.1);");
     assert_prints(g, "minValue=0.1");
-    graph_free(g);
 }
 
 TEST(numbers_of_options_keep_their_kind)
 {
-    struct graph *g = graph_create();
+    OWNED(graph) struct graph *g = graph_create();
     struct tensor_type type = {WNNOperandDataType_Uint64, 1, {2}};
     struct value *x = graph_add_input(g, "x", 1, &type);
     static const uint64_t nan_bits = 0xFFF8000000000001u;
@@ -314,19 +309,16 @@ TEST(numbers_of_options_keep_their_kind)
         assert_true(graph_add_output(g, &"abcdefghi"[i], 1, n -> results[0]));
     }
 
-    char *text = print_to_string(g);
-    struct graph *copy = parse_text(text);
+    OWNED(memory) char *text = print_to_string(g);
+    OWNED(graph) struct graph *copy = parse_text(text);
     for (struct node *n = g->first, *m = copy->first; n; n = n->next, m = m->next)
         if (!node_same_attrs(n, m))
             fail_msg("node %u changed:\n%s", n->index, text);
-    free(text);
-    graph_free(copy);
-    graph_free(g);
 }
 
 TEST(constants_keep_their_bits)
 {
-    struct graph *g =
+    OWNED(graph) struct graph *g =
         parse_body("consts { a: i64[2] @values([9223372036854775807, -9223372036854775808]);"
                    " b: u64[] @scalar(18446744073709551615); c: i64[3] @scalar(-9007199254740993);"
                    " d: f16[4] @values([65504, 6e-8, -Infinity, 0.1]); e: f32[2] @scalar(-0); f: f32[] @scalar(NaN);"
@@ -349,7 +341,6 @@ TEST(constants_keep_their_bits)
     assert_prints(g, "j: f32[1] @bytes([1, 0, 128, 255]);");
     assert_prints(g, "a: i64[2] @bytes([255, 255, 255, 255, 255, 255, 255, 127, 0, 0, 0, 0, 0, 0, 0, 128]);  "
                      "# 9223372036854775807, -9223372036854775808\n");
-    graph_free(g);
 }
 
 TEST(every_float_element_keeps_its_bits)
@@ -360,16 +351,13 @@ TEST(every_float_element_keeps_its_bits)
     for (int i = 0; i < 3000; i++) {
         random = random * 1664525u + 1013904223u;
         uint32_t bits = i < 40 ? (uint32_t)i : random; /* the smallest subnormals, then anything */
-        struct graph *g = graph_create();
+        OWNED(graph) struct graph *g = graph_create();
         struct value *v = graph_add_constant(g, &type, constant_create(&bits, sizeof bits));
         assert_true(graph_add_output(g, "y", 1, v));
-        char *text = print_to_string(g);
-        struct graph *copy = parse_text(text);
+        OWNED(memory) char *text = print_to_string(g);
+        OWNED(graph) struct graph *copy = parse_text(text);
         if (*(const uint32_t *)copy->outputs[0].value->constant->data != bits)
             fail_msg("0x%08x changed:\n%s", bits, text);
-        free(text);
-        graph_free(copy);
-        graph_free(g);
     }
 }
 
@@ -382,11 +370,11 @@ TEST(no_locale_changes_numbers)
         set = setlocale(LC_ALL, names[i]) != NULL;
     if (!set)
         print_message("no locale with a decimal comma is installed: nothing to see here\n");
-    struct graph *g = parse_body("inputs { x: f32[2]; } nodes { y = linear(x, alpha=0.25, beta=1.5e-10); } outputs { y; }");
+    OWNED(graph) struct graph *g =
+        parse_body("inputs { x: f32[2]; } nodes { y = linear(x, alpha=0.25, beta=1.5e-10); } outputs { y; }");
     assert_true(NODE_OPTIONS(g->first, WNNLinearOptions)->alpha == 0.25);
     assert_prints(g, "alpha=0.25, beta=1.5e-10)");
     setlocale(LC_ALL, "C");
-    graph_free(g);
 }
 
 /* ---- names ---- */
@@ -394,7 +382,7 @@ TEST(no_locale_changes_numbers)
 TEST(any_name_round_trips)
 {
     static const char input_name[] = "a\"b\\c\n\x01\xFF\xE2\x80\xAE z\0q";
-    struct graph *g = graph_create();
+    OWNED(graph) struct graph *g = graph_create();
     struct tensor_type type = {WNNOperandDataType_Float32, 1, {2}};
     struct value *x = graph_add_input(g, input_name, sizeof input_name - 1, &type);
     struct value *null = graph_add_input(g, "null", 4, &type);
@@ -413,21 +401,18 @@ TEST(any_name_round_trips)
     assert_prints(g, "v3_ = add(");
     assert_prints(g, "label=\"la\\\"bel\\u{9}\xF0\x9F\x98\x80\"");
 
-    char *text = print_to_string(g);
-    struct graph *copy = parse_text(text);
+    OWNED(memory) char *text = print_to_string(g);
+    OWNED(graph) struct graph *copy = parse_text(text);
     assert_int_equal(copy->inputs[0]->name_length, sizeof input_name - 1);
     assert_memory_equal(copy->inputs[0]->name, input_name, sizeof input_name - 1);
     assert_int_equal(copy->outputs[0].name_length, sizeof input_name - 1);
     assert_memory_equal(copy->outputs[0].name, input_name, sizeof input_name - 1);
     assert_string_equal(copy->first->label, n->label);
-    free(text);
-    graph_free(copy);
-    graph_free(g);
 }
 
 TEST(outputs_name_their_values)
 {
-    struct graph *g = graph_create();
+    OWNED(graph) struct graph *g = graph_create();
     struct tensor_type type = {WNNOperandDataType_Float32, 1, {2}};
     struct value *x = graph_add_input(g, "x", 1, &type);
     struct node *n = node_create(g, NULL, OP_RELU, NULL, 1, &x, NULL, NULL, &g->error);
@@ -436,16 +421,16 @@ TEST(outputs_name_their_values)
     assert_true(graph_add_output(g, "probs", 5, n->results[0]));
     assert_prints(g, "    probs = relu(x);  # f32[2]\n");
     assert_prints(g, "    \"x\" = probs;\n    probs;\n");
-    graph_free(g);
 }
 
 /* ---- clusters ---- */
 
 TEST(clusters_round_trip)
 {
-    struct graph *g = parse_body("inputs { x: f32[2, 3]; } consts { w: f32[3, 3] @scalar(1); }"
-                                 "nodes { a = relu(x) @kernel(0); b = matmul(a, w) @library(2); c = relu(b) @library(2);"
-                                 " d = reshape(c, [6]) @view(1); e = neg(d); } outputs { e; }");
+    OWNED(graph) struct graph *g =
+        parse_body("inputs { x: f32[2, 3]; } consts { w: f32[3, 3] @scalar(1); }"
+                   "nodes { a = relu(x) @kernel(0); b = matmul(a, w) @library(2); c = relu(b) @library(2);"
+                   " d = reshape(c, [6]) @view(1); e = neg(d); } outputs { e; }");
     assert_int_equal(g->cluster_count, 3);
     struct node *b = value_named(g, "b")->producer;
     assert_int_equal(b->cluster->kind, CLUSTER_LIBRARY);
@@ -455,10 +440,8 @@ TEST(clusters_round_trip)
     assert_null(g->last->cluster);
     assert_prints(g, "b = matmul(a, w) @library(2);");
     /* marks are left out when they are not asked for */
-    char *text = print_graph(g, NULL);
+    OWNED(memory) char *text = print_graph(g, NULL);
     assert_null(strstr(text, "@library"));
-    free(text);
-    graph_free(g);
 }
 
 /* ---- constants elsewhere ---- */
@@ -483,15 +466,13 @@ TEST(weights_are_looked_up)
     static const char missing[] = "webnn_graph \"w\" v1 {\n consts { w: u8[100] @weights(\"others\"); } outputs { w; } }";
     struct error error = {0};
     int count = 0;
-    struct graph *g = graph_parse(text, sizeof text - 1, lookup_counting, &count, &error);
+    OWNED(graph) struct graph *g = graph_parse(text, sizeof text - 1, lookup_counting, &count, &error);
     assert_non_null(g);
     assert_int_equal(count, 1);
     assert_int_equal(((const unsigned char *)g->outputs[0].value->constant->data)[99], 99);
 
-    char *printed = print_graph(g, NULL);
+    OWNED(memory) char *printed = print_graph(g, NULL);
     assert_non_null(strstr(printed, "w: u8[100] @weights(\"w\");"));
-    free(printed);
-    graph_free(g);
 
     assert_null(graph_parse(text, sizeof text - 1, NULL, NULL, &error));
     assert_string_equal(error.message, "1:43: no weights were given with this text");
@@ -515,7 +496,7 @@ TEST(reads_every_way_of_writing)
         " f = cast(dataType=int32, input=e) }\n"
         "  outputs { \"last one\" = f; mid = e }\n"
         "}";
-    struct graph *g = parse_text(text);
+    OWNED(graph) struct graph *g = parse_text(text);
 
     assert_verifies(g);
     assert_round_trip(g);
@@ -524,20 +505,18 @@ TEST(reads_every_way_of_writing)
     assert_int_equal(g->outputs[3].value->type.type, WNNOperandDataType_Int32);
     assert_int_equal(g->input_count, 3);
     assert_string_equal(g->inputs[1]->name, "/y.z");
-    graph_free(g);
 }
 
 /* A scalar's shape has no numbers: a caller need not have a pointer for them. */
 TEST(an_empty_list_without_a_pointer_round_trips)
 {
-    struct graph *g = parse_body("inputs { x: f32[1, 1]; } nodes { y = relu(x); } outputs { y; }");
+    OWNED(graph) struct graph *g = parse_body("inputs { x: f32[1, 1]; } nodes { y = relu(x); } outputs { y; }");
     union op_args args = {.reshape = {0, NULL}};
     struct node *n = node_create(g, NULL, OP_RESHAPE, NULL, 1, &g->outputs[0].value, NULL, &args, &g->error);
 
     assert_non_null(n);
     assert_true(graph_add_output(g, "z", 1, n->results[0]));
     assert_round_trip(g);
-    graph_free(g);
 }
 
 TEST(the_documents_examples_are_right)
@@ -555,12 +534,11 @@ TEST(the_documents_examples_are_right)
         char *end = strstr(at, "```");
         assert_non_null(end);
         struct error error = {0};
-        struct graph *g = graph_parse(at, (size_t)(end - at), NULL, NULL, &error);
+        OWNED(graph) struct graph *g = graph_parse(at, (size_t)(end - at), NULL, NULL, &error);
         if (!g)
             fail_msg("example %d of docs/formats.md: %s", count + 1, error.message);
         assert_verifies(g);
         assert_round_trip(g);
-        graph_free(g);
         at = end + 3;
     }
     assert_true(count >= 2);

@@ -32,7 +32,7 @@ static void assert_arranged(struct graph *g)
 TEST(random_graphs_have_an_order)
 {
     for (int round = 0; round < 200; round++) {
-        struct graph *g = graph_create();
+        OWNED(graph) struct graph *g = graph_create();
         struct value *values[128];
         uint32_t count = 0;
         struct tensor_type t = {WNNOperandDataType_Float32, 2, {16, 16}};
@@ -64,29 +64,29 @@ TEST(random_graphs_have_an_order)
             fail_msg("%s", g->error.message);
         assert_verifies(g);
         assert_arranged(g);
-        graph_free(g);
     }
 }
 
 TEST(reports_clusters_that_need_each_other)
 {
-    struct graph *g = parse_body("inputs { x: f32[4]; } nodes { a = exp(x); b = sin(a); y = add(a, b); } outputs { y; }");
+    OWNED(graph) struct graph *g =
+        parse_body("inputs { x: f32[4]; } nodes { a = exp(x); b = sin(a); y = add(a, b); } outputs { y; }");
     struct cluster *ay = cluster_create(g, CLUSTER_KERNEL);
 
     value_named(g, "a")->producer->cluster = ay;
     value_named(g, "y")->producer->cluster = ay;
     pass_finish_clusters(g, &fake_options);
     assert_int_equal(g->error.status, WNNStatus_UnknownError);
-    graph_free(g);
 }
 
 TEST(collects_boundaries)
 {
-    struct graph *g = parse_body("inputs { x: f32[4]; z: f32[4]; } consts { k: f32[4] @scalar(2); }"
-                                 "nodes { a = add(x, k); b = mul(a, a); c = add(b, x); d = exp(a); } outputs { c; d; }");
+    OWNED(graph) struct graph *g =
+        parse_body("inputs { x: f32[4]; z: f32[4]; } consts { k: f32[4] @scalar(2); }"
+                   "nodes { a = add(x, k); b = mul(a, a); c = add(b, x); d = exp(a); } outputs { c; d; }");
     struct cluster *abc = cluster_create(g, CLUSTER_KERNEL);
     struct cluster_nodes nodes;
-    struct arena arena = {0};
+    SCOPED(arena_free) struct arena arena = {0};
 
     value_named(g, "a")->producer->cluster = abc;
     value_named(g, "b")->producer->cluster = abc;
@@ -102,6 +102,4 @@ TEST(collects_boundaries)
         assert_ptr_equal(nodes.outputs[1], value_named(g, "c"));
         pass_finish_clusters(g, &fake_options);
     }
-    arena_free(&arena);
-    graph_free(g);
 }

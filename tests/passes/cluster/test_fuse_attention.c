@@ -40,10 +40,9 @@ TEST(what_is_no_attention_stays)
     const struct pass_options o = {.target = &plain_target, .debug = &prefer_attention};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        struct graph *g = parse_body(others[i]);
+        OWNED(graph) struct graph *g = parse_body(others[i]);
 
         assert_false(pass_fuse_attention(g, &o));
-        graph_free(g);
     }
 }
 
@@ -63,9 +62,8 @@ static bool chosen(const struct target *t, uint32_t flags, int heads, int rows, 
              "inputs { q: f32[%d, %d, 16]; k: f32[%d, 16, %d]; v: f32[%d, %d, 16]; }"
              "nodes { s = matmul(q, k); p = softmax(s, 2); y = matmul(p, v); } outputs { y; }",
              heads, rows, heads, keys, heads, keys);
-    struct graph *g = parse_body(body);
+    OWNED(graph) struct graph *g = parse_body(body);
     found = pass_fuse_attention(g, &(struct pass_options){.target = t, .debug = &d});
-    graph_free(g);
     return found;
 }
 
@@ -86,9 +84,8 @@ TEST(what_is_better_is_chosen)
     assert_false(chosen(&narrow, 0, 12, 196, 196));
     assert_false(chosen(&narrow, 0, 4, 128, 128));
     assert_true(chosen(&narrow, 0, 12, 1031, 1024));
-    struct graph *g = parse_body(bounded_attention_bodies[BOUNDED_ATTENTION_BODIES - 2]);
+    OWNED(graph) struct graph *g = parse_body(bounded_attention_bodies[BOUNDED_ATTENTION_BODIES - 2]);
     assert_true(pass_fuse_attention(g, &(struct pass_options){.target = &narrow, .debug = &(struct debug_options){0}}));
-    graph_free(g);
     t = narrow;
     t.takes_node = NULL;
     assert_true(chosen(&t, 0, 12, 128, 128));

@@ -6,7 +6,7 @@
 /* More operations than one kernel should have: several kernels, not none. */
 TEST(large_groups_are_split)
 {
-    struct graph *g = parse_body("inputs { x: f32[64, 64]; } nodes { y = gelu(x); } outputs { y; }");
+    OWNED(graph) struct graph *g = parse_body("inputs { x: f32[64, 64]; } nodes { y = gelu(x); } outputs { y; }");
     struct value *v = g->inputs[0];
 
     for (int i = 0; i < 256; i++)
@@ -16,7 +16,6 @@ TEST(large_groups_are_split)
     assert_false(pass_fuse_kernels(g, &fake_options));
     pass_finish_clusters(g, &fake_options);
     assert_true(g->cluster_count >= 256 / 64 && g->cluster_count <= 256 / 8);
-    graph_free(g);
 }
 
 /* Returns a chain with skips, of so many nodes; the work of the cheapest of a few runs of the pass on it. */
@@ -25,7 +24,7 @@ static double work_of_fusing(struct work_counter *counter, int nodes)
     double least = INFINITY;
 
     for (int run = 0; run < 5; run++) {
-        struct graph *g = graph_create();
+        OWNED(graph) struct graph *g = graph_create();
         struct tensor_type t = {WNNOperandDataType_Float32, 1, {1 << 16}};
         struct value *v = graph_add_input(g, "x", 1, &t), *skip = v;
 
@@ -42,7 +41,6 @@ static double work_of_fusing(struct work_counter *counter, int nodes)
         least = fmin(least, work_counter_read(counter) - before);
         pass_finish_clusters(g, &fake_options);
         assert_int_equal(g->error.status, WNNStatus_Success);
-        graph_free(g);
     }
     return least;
 }
@@ -51,10 +49,9 @@ static double work_of_fusing(struct work_counter *counter, int nodes)
  * times. */
 TEST(work_grows_with_the_number_of_nodes)
 {
-    struct work_counter counter = work_counter_open();
+    SCOPED(work_counter_close) struct work_counter counter = work_counter_open();
 
     const double small = work_of_fusing(&counter, 5000), large = work_of_fusing(&counter, 20000);
     print_message("5000 nodes: %.4g, 20000 nodes: %.4g %s\n", small, large, work_counter_unit(&counter));
     assert_true(large < 8 * small);
-    work_counter_close(&counter);
 }

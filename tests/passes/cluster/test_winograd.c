@@ -42,10 +42,9 @@ TEST(what_cannot_be_transformed_stays)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         winograd_check(others[i], &plain_target, false, false, kernel_interpret);
     for (int i = 0; i < 2; i++) {
-        struct graph *g = parse_random(winograd_bodies[0]);
+        OWNED(graph) struct graph *g = parse_random(winograd_bodies[0]);
         ((float *)(uintptr_t)g->first_constant->constant->data)[7] = i ? NAN : 1e12f;
         assert_false(pass_winograd(g, &o));
-        graph_free(g);
     }
 }
 
@@ -72,11 +71,10 @@ static bool is_chosen(uint32_t size, uint32_t channels, bool planar, bool is_pro
                  "inputs { x: f32[1, %u, %u, %u]; } consts { w: f32[%u, %u, 3, 3] @scalar(1); } "
                  "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
                  size, size, channels, channels, channels);
-    struct graph *g = parse_body(body);
+    OWNED(graph) struct graph *g = parse_body(body);
     const bool chosen = pass_winograd(g, &o);
     if (chosen) /* contiguous vectors of columns, as wide as the device reads panels */
         assert_int_equal(g->first->transformed->type.dims[3], schedule_device_panel(channels, channels, device->panel_columns));
-    graph_free(g);
     return chosen;
 }
 
@@ -138,13 +136,12 @@ static int64_t points_of(uint32_t size, uint32_t channels, bool random, bool siz
              "inputs { x: f32[1, %u, %u, %u]; } consts { w: f32[64, %u, 3, 3] @scalar(1); }"
              "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
              size, size, channels, channels);
-    struct graph *g = parse_random(body);
+    OWNED(graph) struct graph *g = parse_random(body);
     float *w = (float *)(uintptr_t)g->first_constant->constant->data;
     for (uint32_t i = 0; !random && i < 64 * channels * 9; i++)
         w[i] = i % 9 ? 0 : w[i];
     assert_true(pass_winograd(g, &(struct pass_options){.target = &t}));
     const int64_t points = g->first->transformed->type.dims[0];
-    graph_free(g);
     return points;
 }
 
@@ -183,10 +180,9 @@ static double bound_beside(uint32_t channels)
              "inputs { x: f32[1, 1, 4, %u]; } consts { w: f32[16, %u, 3, 3] @scalar(1); }"
              "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
              channels, channels);
-    struct graph *g = parse_random(body);
+    OWNED(graph) struct graph *g = parse_random(body);
     x[0] = 1e6f;
     assert_done(graph_interpret_bounds(g, (const void *[]){x}, (void *[]){y}, (double *[]){bounds}, &e));
-    graph_free(g);
     return bounds[3 * 16];
 }
 
@@ -219,12 +215,11 @@ TEST(the_cost_model_chooses)
                  "inputs { x: f32[1, %u, %u, %u]; } consts { w: f32[%u, %u, 3, 3] @scalar(1); }"
                  "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
                  size, size, in, out, in);
-        struct graph *g = parse_random(body);
+        OWNED(graph) struct graph *g = parse_random(body);
         assert_false(pass_winograd(g, &(struct pass_options){.target = &t, .debug = &library}));
         const bool chosen = pass_winograd(g, &(struct pass_options){.target = &t, .debug = &none});
         if ((chosen ? g->first->transformed->type.dims[0] : 0) != cases[i / 2].points[i % 2])
             fail_msg("case %zu: %s", i, chosen ? "transformed" : "direct");
-        graph_free(g);
     }
 }
 
@@ -233,9 +228,10 @@ static bool transposes(int64_t cache_bytes)
 {
     const struct target t = {.thread_count = 1, .cache_bytes = cache_bytes};
     const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
-    struct graph *g = parse_body("inputs { x: f32[1, 16, 32, 32]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
-                                 "nodes { a = transpose(x, permutation=[0, 2, 3, 1]); c = conv2d(a, w, inputLayout=\"nhwc\");"
-                                 "  r = relu(c); y = transpose(r, permutation=[0, 3, 1, 2]); } outputs { y; }");
+    OWNED(graph) struct graph *g =
+        parse_body("inputs { x: f32[1, 16, 32, 32]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
+                   "nodes { a = transpose(x, permutation=[0, 2, 3, 1]); c = conv2d(a, w, inputLayout=\"nhwc\");"
+                   "  r = relu(c); y = transpose(r, permutation=[0, 3, 1, 2]); } outputs { y; }");
     bool in, out;
 
     assert_true(pass_winograd(g, &o));
@@ -246,7 +242,6 @@ static bool transposes(int64_t cache_bytes)
     in = value_named(g, "a")->producer->cluster == value_named(g, "c")->producer->cluster;
     out = value_named(g, "y")->producer->cluster == value_named(g, "c")->producer->cluster;
     assert_int_equal(in, out);
-    graph_free(g);
     return in;
 }
 
@@ -275,10 +270,9 @@ TEST(macro_tiles_waste_nothing)
                  "inputs { x: f32[1, %d, %d, %d]; } consts { w: f32[%d, %d, 3, 3] @scalar(1); }"
                  "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
                  cases[i].size, cases[i].size, cases[i].channels, cases[i].channels, cases[i].channels);
-        struct graph *g = parse_body(body);
+        OWNED(graph) struct graph *g = parse_body(body);
         assert_true(winograd_shape(g->first, &t, 0, &s));
         assert_int_equal(s.count[0] * s.count[1], cases[i].macro_tiles);
         assert_int_equal(s.rows, cases[i].rows);
-        graph_free(g);
     }
 }

@@ -78,7 +78,7 @@ static void simplify(struct graph *g)
 TEST(networks_keep_their_results)
 {
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
-        struct graph *g = parse_body(nets[i].body);
+        OWNED(graph) struct graph *g = parse_body(nets[i].body);
 
         check_pass_tame(g, pass_propagate_layout, false);
         graph_for_each (g, n)
@@ -86,19 +86,17 @@ TEST(networks_keep_their_results)
                 assert_int_equal(NODE_OPTIONS(n, WNNConv2dOptions)->inputLayout, WNNInputOperandLayout_Nhwc);
         simplify(g);
         if (moving_transposes(g) > nets[i].transposes) {
-            char *text = print_to_string(g);
+            OWNED(memory) char *text = print_to_string(g);
             print_error("%s: %u transposes, at most %u expected\n%s", nets[i].name, moving_transposes(g), nets[i].transposes,
                         text);
-            free(text);
             fail();
         }
-        graph_free(g);
     }
 }
 
 TEST(long_chains_are_quick)
 {
-    struct graph *g =
+    OWNED(graph) struct graph *g =
         parse_body("inputs { x: f32[1, 2, 4, 4]; w: f32[2, 2, 1, 1]; } nodes { y = conv2d(x, w); } outputs { y; }");
     struct value *v = g->outputs[0].value;
     enum { LENGTH = 20000 };
@@ -110,5 +108,4 @@ TEST(long_chains_are_quick)
     graph_add_output(g, "v", 1, v);
     assert_true(pass_propagate_layout(g, &fake_options));
     assert_int_equal(count_nodes(g, OP_TRANSPOSE), 3); /* the input, two outputs */
-    graph_free(g);
 }

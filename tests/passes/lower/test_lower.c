@@ -185,7 +185,7 @@ static uint32_t run_body(const char *types, const char *body, bool fused, bool j
     for (char *type = strtok_r(list, " ", &save); type; type = strtok_r(NULL, " ", &save)) {
         char *text = kernels_with_type(body, type);
         for (int round = 0; round < 4; round++) {
-            struct graph *g = parse_body(text);
+            OWNED(graph) struct graph *g = parse_body(text);
             kernels_cluster_nodes(g, fused);
             if (join && !kernels_can_join_all(g, NULL)) {
                 print_error("not joined: %s\n", text);
@@ -193,7 +193,6 @@ static uint32_t run_body(const char *types, const char *body, bool fused, bool j
             } else {
                 kernels = kernels_check_graph(g, NULL, round & 1, kernel_interpret);
             }
-            graph_free(g);
             if (!kernels) {
                 free(text);
                 return 0;
@@ -362,7 +361,7 @@ TEST(clusters_become_one_kernel)
 TEST(phases_are_as_few_as_possible)
 {
     for (size_t i = 0; i < sizeof joined / sizeof joined[0]; i++) {
-        char *text = kernels_with_type(joined[i].body, strncmp(joined[i].types, "u8", 2) ? "f32" : "u8");
+        OWNED(memory) char *text = kernels_with_type(joined[i].body, strncmp(joined[i].types, "u8", 2) ? "f32" : "u8");
         struct graph *g = parse_body(text);
 
         kernels_cluster_nodes(g, true);
@@ -373,7 +372,6 @@ TEST(phases_are_as_few_as_possible)
         }
         assert_int_equal(list.kernels[0]->phase_count, joined[i].phases);
         kernels_end(g, &list);
-        free(text);
     }
 }
 
@@ -381,7 +379,7 @@ TEST(phases_are_as_few_as_possible)
 TEST(sizes_that_are_added_are_no_code)
 {
     static const char *const sizes[] = {"33", "34", "3"};
-    struct arena a = {0};
+    SCOPED(arena_free) struct arena a = {0};
     char *text[3], body[160];
 
     for (int i = 0; i < 3; i++) {
@@ -391,15 +389,13 @@ TEST(sizes_that_are_added_are_no_code)
 
         kernels_cluster_nodes(g, true);
         struct kernel_list list = kernels_lower(g, g->first_cluster, NULL);
-        struct schedule *s = schedule_of(list.kernels[0], NULL);
+        OWNED(schedule) struct schedule *s = schedule_of(list.kernels[0], NULL);
         text[i] = schedule_structure(s, &a);
         assert_non_null(text[i]);
-        schedule_free(s);
         kernels_end(g, &list);
     }
     assert_string_equal(text[0], text[1]);
     assert_string_not_equal(text[0], text[2]);
-    arena_free(&a);
 }
 
 /** Clusters that are not one kernel, or would repeat work, are refused; lowered anyway they are right. */
@@ -428,11 +424,10 @@ TEST(refuses_what_is_not_one_kernel)
     };
 
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
-        struct graph *g = parse_body(refused[i].body);
+        OWNED(graph) struct graph *g = parse_body(refused[i].body);
         if (kernels_can_join_all(g, NULL))
             print_error("joined: %s\n", refused[i].body);
         assert_false(kernels_can_join_all(g, NULL));
-        graph_free(g);
         if (refused[i].lowers)
             assert_int_not_equal(run_body("f32", refused[i].body, true, false), 0);
     }
@@ -446,9 +441,8 @@ TEST(gathered_rows_are_summed_as_they_lie)
 
     kernels_cluster_nodes(g, true);
     struct kernel_list list = kernels_lower(g, g->first_cluster, NULL);
-    struct schedule *s = schedule_of(list.kernels[0], NULL);
+    OWNED(schedule) struct schedule *s = schedule_of(list.kernels[0], NULL);
     assert_int_equal(list.kernels[0]->vars[s->vector_var].kind, KVAR_REDUCED);
-    schedule_free(s);
     kernels_end(g, &list);
 }
 
@@ -464,9 +458,8 @@ TEST(elementwise_chains_are_flat)
     assert_int_equal(list.kernels[0]->var_count, 2);
     assert_int_equal(list.kernels[0]->vars[0].size, 64);
     assert_int_equal(list.kernels[0]->vars[1].size, 1024);
-    struct schedule *s = schedule_of(list.kernels[0], NULL);
+    OWNED(schedule) struct schedule *s = schedule_of(list.kernels[0], NULL);
     assert_int_equal(s->vector_var, 1);
-    schedule_free(s);
     kernels_end(g, &list);
 
     g = parse_body("inputs { x: f32[4, 4, 4, 4]; } nodes { r = reshape(x, [2, 2, 64]); t = abs(r); y = reshape(t, [256]); } "

@@ -17,7 +17,7 @@ static const char *const bodies[] = {
 TEST(every_allocation_may_fail)
 {
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
-        struct graph *g = parse_body(bodies[i]);
+        OWNED(graph) struct graph *g = parse_body(bodies[i]);
         bool done = false;
 
         kernels_cluster_nodes(g, true);
@@ -41,7 +41,6 @@ TEST(every_allocation_may_fail)
             allocations_stop_failing();
             assert_true(n < 10000);
         }
-        graph_free(g);
     }
 }
 

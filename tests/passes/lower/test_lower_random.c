@@ -25,9 +25,8 @@ TEST(random_graphs_agree)
             /* Nodes that no pass would join need not make kernels together. */
             if (mode == 2 && !lower_cluster(g, g->first_cluster, NULL, &list, &e)) {
                 if (e.status != WNNStatus_OperationError || strstr(e.message, "internal")) {
-                    char *text = print_to_string(g);
+                    OWNED(memory) char *text = print_to_string(g);
                     print_error("LOWER_SEED=%llu: %s\n%s", (unsigned long long)seed, e.message, text);
-                    free(text);
                     fail();
                 }
                 graph_free(g);

@@ -27,7 +27,7 @@ TEST(sums_are_split_into_blocks)
     enum { MATMUL = 2 }; /* the stage */
     const struct target t = {.isa = {.vector_bits = 512, .registers = 32}, .thread_count = 1, .cache_bytes = 2 << 20};
     const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
-    struct arena a = {0};
+    SCOPED(arena_free) struct arena a = {0};
     char body[256], *text[3], *all[3];
 
     for (int i = 0; i < 3; i++) {
@@ -52,7 +52,6 @@ TEST(sums_are_split_into_blocks)
     assert_int_not_equal(winograd_sum_steps(winograd_tile_of(24), 64), winograd_sum_steps(winograd_tile_of(24), 48));
     assert_string_equal(text[0], text[1]);
     assert_string_equal(all[0], all[2]);
-    arena_free(&a);
 }
 
 static double operations_of(int width, const struct target *t)
@@ -88,7 +87,7 @@ TEST(parts_of_concats_have_stages)
 {
     const struct target t = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = 2 << 20};
     const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
-    struct graph *g = parse_body(
+    OWNED(graph) struct graph *g = parse_body(
         "inputs { x: f32[1, 8, 8, 16]; } consts { a: f32[16, 16, 1, 1] @scalar(1); b: f32[16, 16, 3, 3] @scalar(2); }"
         "nodes { p = conv2d(x, a" NHWC "); q = conv2d(x, b, padding=[1, 1, 1, 1]" NHWC "); y = concat([p, q], 3); }"
         "outputs { y; }");
@@ -98,13 +97,11 @@ TEST(parts_of_concats_have_stages)
     assert_true(pass_fuse_kernels(g, &o));
     pass_finish_clusters(g, &o);
     for (const struct cluster *c = g->first_cluster; c; c = c->next) {
-        struct kernel_list list = kernels_lower(g, c, &t);
+        SCOPED(kernel_list_free) struct kernel_list list = kernels_lower(g, c, &t);
         kernels += list.count;
         for (uint32_t i = 0; i < list.count; i++)
             staged += list.kernels[i]->stage_count > 0;
-        kernel_list_free(&list);
     }
     assert_int_equal(kernels, 2);
     assert_int_equal(staged, 1);
-    graph_free(g);
 }

@@ -23,12 +23,11 @@ TEST(pass_keeps_results)
         char text[RECURRENT_TEXT];
 
         recurrent_case(i, text);
-        struct graph *g = parse_body(text);
+        OWNED(graph) struct graph *g = parse_body(text);
         check_pass_tame(g, pass_expand_recurrent, false);
         graph_for_each (g, n)
             if (!is_whole(n))
                 fail_msg("case %u keeps %s: %s", i, op_infos[n->op].name, text);
-        graph_free(g);
     }
 }
 
@@ -56,7 +55,7 @@ static void check_case(uint32_t number, bool (*change)(struct graph *g, const st
     struct run before, after;
 
     recurrent_case(number, text);
-    struct graph *g = parse_body(text);
+    OWNED(graph) struct graph *g = parse_body(text);
     for (uint32_t k = 0; k < g->input_count; k++)
         inputs[k] = operand_data(&g->inputs[k]->type, special);
     before = run_graph(g, (const void *const *)inputs, true);
@@ -70,7 +69,6 @@ static void check_case(uint32_t number, bool (*change)(struct graph *g, const st
     run_free(&after);
     for (uint32_t k = 0; k < g->input_count; k++)
         free(inputs[k]);
-    graph_free(g);
 }
 
 /** Infinities and NaN in operands go the same ways. */
@@ -189,7 +187,7 @@ static void check_loop(struct node *n, const char *text, bool with_passes, bool 
     struct recurrent_loop l;
     struct error e = {0};
     struct memory m = {.node = n, .loop = &l};
-    struct graph *alone = graph_create();
+    OWNED(graph) struct graph *alone = graph_create();
     struct value *inputs[OP_OPERANDS_MAX] = {NULL};
     const void *data[OP_OPERANDS_MAX];
     uint32_t input_count = 0;
@@ -254,7 +252,6 @@ static void check_loop(struct node *n, const char *text, bool with_passes, bool 
     for (uint32_t i = 0; i < n->result_count; i++)
         free(m.results[i]);
     recurrent_loop_free(&l);
-    graph_free(alone);
 }
 
 TEST(loops_compute_the_same)
@@ -265,7 +262,7 @@ TEST(loops_compute_the_same)
         char text[RECURRENT_TEXT];
 
         recurrent_case(i, text);
-        struct graph *g = parse_body(text);
+        OWNED(graph) struct graph *g = parse_body(text);
         pass_expand_recurrent(g, &fake_options);
         graph_for_each (g, n) {
             if (!(op_infos[n->op].flags & OPF_RECURRENT))
@@ -274,7 +271,6 @@ TEST(loops_compute_the_same)
             loops++;
             blocks += n->inputs[0].value->type.dims[1] == 1;
         }
-        graph_free(g);
     }
     assert_true(loops > 100 && blocks > 30);
 }
@@ -292,8 +288,8 @@ TEST(one_row_is_one_kernel)
     const struct pass_options options = {.target = &target};
 
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
-        struct graph *g = parse_body(bodies[i]);
-        struct recurrent_loop l;
+        OWNED(graph) struct graph *g = parse_body(bodies[i]);
+        SCOPED(recurrent_loop_free) struct recurrent_loop l = {0};
         uint32_t kernels = 0;
 
         assert_done(recurrent_loop_create(g->first, &target, &l, &e));
@@ -302,8 +298,6 @@ TEST(one_row_is_one_kernel)
         for (const struct cluster *c = l.step[0].graph->first_cluster; c; c = c->next)
             kernels += c->kind == CLUSTER_KERNEL;
         assert_int_equal(kernels, 1);
-        recurrent_loop_free(&l);
-        graph_free(g);
     }
 }
 
@@ -313,16 +307,14 @@ TEST(steps_cost_nothing)
     uint32_t nodes[2] = {0};
 
     for (int i = 0; i < 2; i++) {
-        struct graph *g = parse_body(i ? "inputs { x: f32[5000, 2, 4]; w: f32[1, 32, 4]; r: f32[1, 32, 8]; }"
-                                         "nodes { [h, c] = lstm(x, w, r, 5000, 8); } outputs { h; }"
-                                       : "inputs { x: f32[2, 2, 4]; w: f32[1, 32, 4]; r: f32[1, 32, 8]; }"
-                                         "nodes { [h, c] = lstm(x, w, r, 2, 8); } outputs { h; }");
-        struct recurrent_loop l;
+        OWNED(graph) struct graph *g = parse_body(i ? "inputs { x: f32[5000, 2, 4]; w: f32[1, 32, 4]; r: f32[1, 32, 8]; }"
+                                                      "nodes { [h, c] = lstm(x, w, r, 5000, 8); } outputs { h; }"
+                                                    : "inputs { x: f32[2, 2, 4]; w: f32[1, 32, 4]; r: f32[1, 32, 8]; }"
+                                                      "nodes { [h, c] = lstm(x, w, r, 2, 8); } outputs { h; }");
+        SCOPED(recurrent_loop_free) struct recurrent_loop l = {0};
 
         assert_done(recurrent_loop_create(g->first, &fake_target, &l, &e));
         nodes[i] = l.before.graph->node_count + l.step[0].graph->node_count;
-        recurrent_loop_free(&l);
-        graph_free(g);
     }
     assert_int_equal(nodes[0], nodes[1]);
 }

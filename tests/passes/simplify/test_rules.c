@@ -181,13 +181,12 @@ static void try_in_graph(struct trial *t, dtype type)
             for (uint32_t e = 0; e < a.elements; e++)
                 memcpy((char *)inputs[i] + e * size, &values[i].bits[e / step % values[i].count], size);
         }
-        struct run r = run_graph(a.g, (const void *const *)inputs, false);
+        SCOPED(run_free) struct run r = run_graph(a.g, (const void *const *)inputs, false);
         assert_true(type_equal(&r.types[0], &r.types[1]));
         for (int64_t e = 0; e < a.elements; e++)
             t->different +=
                 !same(element(r.outputs[0], r.types[0].type, e), element(r.outputs[1], r.types[0].type, e), r.types[0].type);
         t->applied++;
-        run_free(&r);
     }
     for (uint32_t i = 0; i < t->input_count; i++)
         free(inputs[i]);

@@ -67,10 +67,9 @@ static void read_value(struct simulation *s, const struct value *v)
     assert_non_null(bytes);
     for (int64_t i = 0; i < type_bytes(&v->type); i++)
         if (bytes[i] != tag_of(v, i)) {
-            char *text = print_to_string(s->g);
+            OWNED(memory) char *text = print_to_string(s->g);
             print_error("byte %lld of value %u (%s) was overwritten or never written\n%s", (long long)i, v->index,
                         v->name ? v->name : "", text);
-            free(text);
             fail();
         }
 }
@@ -78,7 +77,7 @@ static void read_value(struct simulation *s, const struct value *v)
 static void simulate(struct graph *g, const struct storage_assignment *assigned)
 {
     struct simulation s = {g, assigned, calloc((size_t)assigned->arena_bytes + 1, sizeof(uint64_t)), NULL, NULL};
-    struct arena arena = {0};
+    SCOPED(arena_free) struct arena arena = {0};
 
     s.outputs = calloc(g->output_count, sizeof *s.outputs);
     s.inputs = calloc(g->input_count + 1, sizeof *s.inputs);
@@ -118,7 +117,6 @@ static void simulate(struct graph *g, const struct storage_assignment *assigned)
     free(s.outputs);
     free(s.inputs);
     free(s.arena);
-    arena_free(&arena);
 }
 
 /* Element-wise clusters may work in place on an input of the output's shape. */
@@ -159,32 +157,32 @@ static const struct storage *storage_of(struct graph *g, const struct storage_as
 TEST(a_chain_needs_two_buffers_or_one)
 {
     for (int in_place = 0; in_place < 2; in_place++) {
-        struct graph *g = parse_body("inputs { x: f32[64]; }"
-                                     "nodes { a = exp(x); b = sin(a); c = cos(b); d = tan(c); y = neg(d); } outputs { y; }");
+        OWNED(graph) struct graph *g =
+            parse_body("inputs { x: f32[64]; }"
+                       "nodes { a = exp(x); b = sin(a); c = cos(b); d = tan(c); y = neg(d); } outputs { y; }");
         struct storage_assignment assigned = assign_and_simulate(g, in_place);
 
         assert_int_equal(assigned.arena_bytes, in_place ? 256 : 512);
         assert_int_equal(assigned.arena_lower_bound, assigned.arena_bytes);
         assert_int_equal(storage_of(g, &assigned, "x")->kind, STORAGE_INPUT);
         assert_int_equal(storage_of(g, &assigned, "y")->kind, STORAGE_OUTPUT);
-        graph_free(g);
     }
 }
 
 TEST(never_overwrites_what_is_read_later)
 {
-    struct graph *g = parse_body("inputs { x: f32[64]; }"
-                                 "nodes { a = exp(x); r = reshape(a, newShape=[8, 8]); b = sin(a); c = cos(r);"
-                                 "  d = reshape(c, newShape=[64]); e = add(b, d); f = add(e, a); y = neg(f); } outputs { y; }");
+    OWNED(graph) struct graph *g =
+        parse_body("inputs { x: f32[64]; }"
+                   "nodes { a = exp(x); r = reshape(a, newShape=[8, 8]); b = sin(a); c = cos(r);"
+                   "  d = reshape(c, newShape=[64]); e = add(b, d); f = add(e, a); y = neg(f); } outputs { y; }");
 
     assign_and_simulate(g, true);
-    graph_free(g);
 }
 
 /* Two views of one buffer in one step: the output may take the place of neither if that clobbers the other. */
 TEST(views_of_one_buffer_read_together)
 {
-    struct graph *g =
+    OWNED(graph) struct graph *g =
         parse_body("inputs { x: f32[128]; }"
                    "nodes { a = exp(x); b = slice(a, starts=[0], sizes=[64]); c = slice(a, starts=[64], sizes=[64]);"
                    "  d = add(b, c); e = slice(a, starts=[32], sizes=[64]); f = mul(e, b); y = add(d, f); }"
@@ -196,15 +194,14 @@ TEST(views_of_one_buffer_read_together)
     /* f = e * b, which overlap: the last readers of the buffer, yet f must not lie there. */
     assert_true(storage_of(g, &assigned, "f")->offset >= storage_of(g, &assigned, "a")->offset + 512 ||
                 storage_of(g, &assigned, "f")->offset + 256 <= storage_of(g, &assigned, "a")->offset);
-    graph_free(g);
 }
 
 TEST(concat_inputs_lie_in_its_output)
 {
-    struct graph *g = parse_body("inputs { x: f32[1, 2, 64]; }"
-                                 "nodes { a = exp(x); b = sin(x); c = concat([a, b, x], axis=1); r = cos(a);"
-                                 "  d = concat([c, r], axis=1); y = neg(d); }"
-                                 "outputs { y; }");
+    OWNED(graph) struct graph *g = parse_body("inputs { x: f32[1, 2, 64]; }"
+                                              "nodes { a = exp(x); b = sin(x); c = concat([a, b, x], axis=1); r = cos(a);"
+                                              "  d = concat([c, r], axis=1); y = neg(d); }"
+                                              "outputs { y; }");
     struct storage_assignment assigned = assign_and_simulate(g, true);
     int64_t start = storage_of(g, &assigned, "d")->offset;
 
@@ -214,37 +211,37 @@ TEST(concat_inputs_lie_in_its_output)
     assert_int_equal(storage_of(g, &assigned, "r")->offset, start + 1536);
     assert_ptr_equal(storage_of(g, &assigned, "a")->base, value_named(g, "d"));
     assert_int_equal(assigned.arena_bytes, 2048);
-    graph_free(g);
 }
 
 TEST(a_concat_may_be_an_output)
 {
-    struct graph *g = parse_body("inputs { x: f32[2, 64]; } nodes { a = exp(x); b = sin(a); c = concat([a, b], axis=0);"
-                                 "  d = reshape(c, newShape=[256]); } outputs { d; }");
+    OWNED(graph) struct graph *g =
+        parse_body("inputs { x: f32[2, 64]; } nodes { a = exp(x); b = sin(a); c = concat([a, b], axis=0);"
+                   "  d = reshape(c, newShape=[256]); } outputs { d; }");
     struct storage_assignment assigned = assign_and_simulate(g, true);
 
     assert_int_equal(storage_of(g, &assigned, "b")->kind, STORAGE_OUTPUT);
     assert_int_equal(storage_of(g, &assigned, "b")->offset, 512);
     assert_int_equal(assigned.arena_bytes, 0);
-    graph_free(g);
 }
 
 TEST(outputs_may_be_inputs_and_constants_in_every_disguise)
 {
-    struct graph *g = parse_body("inputs { x: f32[2, 6]; } consts { k: f32[2, 6] @scalar(3); }"
-                                 "nodes { a = relu(x); b = reshape(a, newShape=[12]); c = reshape(a, newShape=[3, 4]);"
-                                 "  d = slice(a, starts=[1, 0], sizes=[1, 6]); e = reshape(x, newShape=[12]);"
-                                 "  f = reshape(k, newShape=[12]); h = slice(k, starts=[1, 0], sizes=[1, 6]); i = exp(h); }"
-                                 "outputs { a; b; c; d; e; f; x; k; i; \"again\" = a; }");
+    OWNED(graph) struct graph *g =
+        parse_body("inputs { x: f32[2, 6]; } consts { k: f32[2, 6] @scalar(3); }"
+                   "nodes { a = relu(x); b = reshape(a, newShape=[12]); c = reshape(a, newShape=[3, 4]);"
+                   "  d = slice(a, starts=[1, 0], sizes=[1, 6]); e = reshape(x, newShape=[12]);"
+                   "  f = reshape(k, newShape=[12]); h = slice(k, starts=[1, 0], sizes=[1, 6]); i = exp(h); }"
+                   "outputs { a; b; c; d; e; f; x; k; i; \"again\" = a; }");
 
     assign_and_simulate(g, true);
-    graph_free(g);
 }
 
 /* Inside a kernel nothing is stored. */
 TEST(values_inside_clusters_have_no_storage)
 {
-    struct graph *g = parse_body("inputs { x: f32[64]; } nodes { a = exp(x); b = sin(a); y = neg(b); } outputs { y; }");
+    OWNED(graph) struct graph *g =
+        parse_body("inputs { x: f32[64]; } nodes { a = exp(x); b = sin(a); y = neg(b); } outputs { y; }");
     struct cluster *c = cluster_create(g, CLUSTER_KERNEL);
 
     graph_for_each (g, n)
@@ -253,7 +250,6 @@ TEST(values_inside_clusters_have_no_storage)
     assert_int_equal(storage_of(g, &assigned, "a")->kind, STORAGE_NONE);
     assert_int_equal(storage_of(g, &assigned, "b")->kind, STORAGE_NONE);
     assert_int_equal(assigned.arena_bytes, 0);
-    graph_free(g);
 }
 
 /* ---- random graphs ---- */
@@ -325,9 +321,8 @@ static struct graph *random_graph(uint32_t nodes)
 TEST(no_byte_is_overwritten_too_early)
 {
     for (int i = 0; i < 400; i++) {
-        struct graph *g = random_graph(5 + i % 80);
+        OWNED(graph) struct graph *g = random_graph(5 + i % 80);
         assign_and_simulate(g, i % 2);
-        graph_free(g);
     }
 }
 

@@ -42,17 +42,15 @@ static void check_graph(struct graph *g, const char *packed)
     assert_int_equal(g->error.status, WNNStatus_Success);
     for (const struct cluster *c = g->first_cluster; packed && c; c = c->next) {
         assert_int_equal(c->kind, CLUSTER_KERNEL);
-        struct kernel_list list = kernels_lower(g, c, &t);
+        SCOPED(kernel_list_free) struct kernel_list list = kernels_lower(g, c, &t);
         for (uint32_t i = 0; i < list.count; i++) {
-            struct schedule *s = schedule_cpu(list.kernels[i], &t);
+            OWNED(schedule) struct schedule *s = schedule_cpu(list.kernels[i], &t);
             assert_non_null(s);
             /* Words are unpacked first, if there are many rows. */
             const bool first = packed[0] == 'u' && packed[1] < '8' && g->inputs[0]->type.dims[0] >= 16;
             assert_int_equal(list.kernels[i]->stage_count, first ? 2 : 0);
             tiled += s->tiled || first;
-            schedule_free(s);
         }
-        kernel_list_free(&list);
     }
     assert_int_equal(tiled, packed != NULL); /* one kernel unpacks and multiplies */
     graph_free(g);
@@ -221,13 +219,12 @@ TEST(transposed_weights_are_packed_where_they_lie)
     for (int i = 0; i < 3; i++) {
         struct target t;
         const struct pass_options o = unpacking(&t);
-        struct graph *g =
+        OWNED(graph) struct graph *g =
             compact_parse(i == 2 ? TRANSPOSED("i8", "256", "8") : TRANSPOSED("u8", "256", "8"), 0, i == 0 ? 16 : 256);
         if (i == 0)
             compact_narrow(g, 0, 4);
         assert_true(pass_canonicalize(g, &o));
         assert_false(pass_fold_constants(g, &o));
-        graph_free(g);
     }
     check(TRANSPOSED("u8", "256", "8"), 0, 256, "u8[2, 8, 32, 64]");
     check(TRANSPOSED("i8", "260", "1"), -128, 256, "i8[2, 1, 260, 64]"); /* no squares of bytes at the end */
@@ -269,20 +266,18 @@ TEST(other_weights_are_folded)
     };
 
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
-        struct graph *g = compact_parse(bodies[i], 0, 16);
+        OWNED(graph) struct graph *g = compact_parse(bodies[i], 0, 16);
         assert_true(check_pass_at(g, pass_fold_constants, &o, true, false, __FILE__, __LINE__));
-        graph_free(g);
     }
     t.compact.panel_columns = 64; /* kernels for devices do not round */
-    struct graph *on_device =
+    OWNED(graph) struct graph *on_device =
         compact_parse(ROUNDED("f16", "1, 128", "w = dequantizeLinear(q, s, z); y = matmul(x, w);"), 0, 16);
     assert_true(check_pass_at(on_device, pass_fold_constants, &o, true, false, __FILE__, __LINE__));
-    graph_free(on_device);
     t.compact.panel_columns = 0;
-    struct graph *g = compact_parse(MATMUL("1", "u8", "8, 128"), 0, 16); /* nor does a target that cannot unpack them */
+    OWNED(graph) struct graph *g =
+        compact_parse(MATMUL("1", "u8", "8, 128"), 0, 16); /* nor does a target that cannot unpack them */
     t.compact.unpacks = false;
     assert_true(check_pass_at(g, pass_fold_constants, &o, true, false, __FILE__, __LINE__));
-    graph_free(g);
 }
 
 /* Makes kernels of the graph, and counts those that multiply bytes and those in no register tiles. */
@@ -295,15 +290,13 @@ static void count_kernels(struct graph *g, const struct pass_options *o, uint32_
     for (const struct cluster *c = g->first_cluster; c; c = c->next) {
         if (c->kind != CLUSTER_KERNEL)
             continue;
-        struct kernel_list list = kernels_lower(g, c, o->target);
+        SCOPED(kernel_list_free) struct kernel_list list = kernels_lower(g, c, o->target);
         for (uint32_t i = 0; i < list.count; i++) {
-            struct schedule *s = schedule_cpu(list.kernels[i], o->target);
+            OWNED(schedule) struct schedule *s = schedule_cpu(list.kernels[i], o->target);
             assert_non_null(s);
             *multiply += s->tiled && s->tile.blocks.bytes.a != KEXPR_NONE;
             *others += !s->tiled;
-            schedule_free(s);
         }
-        kernel_list_free(&list);
     }
 }
 
@@ -319,7 +312,7 @@ TEST(the_other_operand_is_rounded_to_bytes)
         "} outputs { y; r; }";
     struct target t;
     struct pass_options o = unpacking(&t);
-    struct graph *g = compact_parse(body, 0, 16);
+    OWNED(graph) struct graph *g = compact_parse(body, 0, 16);
     uint32_t multiply, round, bytes_made = 0;
 
     t.isa.byte_products = BYTES_MIXED;
@@ -334,7 +327,6 @@ TEST(the_other_operand_is_rounded_to_bytes)
     count_kernels(g, &o, &multiply, &round);
     assert_int_equal(multiply, 2);
     assert_int_equal(round, 1);
-    graph_free(g);
 }
 
 /* So it does next to weights of 8 bits that are signed numbers, or unsigned ones around 128: words of four neighbours. */
@@ -349,7 +341,7 @@ TEST(whole_bytes_are_multiplied)
     t.isa.byte_products = BYTES_MIXED;
     t.rounds_operands = true;
     for (int zero = 127; zero <= 128; zero++) {
-        struct graph *g = compact_parse(body, 0, 256);
+        OWNED(graph) struct graph *g = compact_parse(body, 0, 256);
         uint32_t multiply, round;
 
         for (const struct value *v = g->first_constant; v; v = v->next_constant)
@@ -361,7 +353,6 @@ TEST(whole_bytes_are_multiplied)
         count_kernels(g, &o, &multiply, &round);
         assert_int_equal(multiply, zero == 128);
         assert_int_equal(round, zero == 128);
-        graph_free(g);
     }
 }
 
@@ -395,12 +386,11 @@ TEST(devices_have_panels_of_their_own)
                            .compact.unpacks = true,
                            .compact.panel_columns = cases[i].columns};
         const struct pass_options o = {.target = &t};
-        struct graph *g = compact_parse(cases[i].body, 0, 16);
+        OWNED(graph) struct graph *g = compact_parse(cases[i].body, 0, 16);
 
         check_pass_at(g, pass_canonicalize, &o, true, false, __FILE__, __LINE__);
         check_pass_at(g, pass_fold_constants, &o, true, false, __FILE__, __LINE__);
         assert_true(check_pass_at(g, pass_pack_weights, &o, true, false, __FILE__, __LINE__));
         assert_prints(g, cases[i].packed);
-        graph_free(g);
     }
 }

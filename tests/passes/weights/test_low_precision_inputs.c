@@ -24,8 +24,8 @@ static bool run_pass(struct graph *g)
 /* The interpreter rounds where the casts are: exact when all numbers fit. */
 TEST(rounds_as_bfloat16)
 {
-    struct graph *g = parse_body("inputs { x: f32[1, 3]; } consts { w: f32[3, 1] @values([1, 256, 65536]); }"
-                                 "nodes { e = identity(x); a = matmul(e, w); } outputs { a; }");
+    OWNED(graph) struct graph *g = parse_body("inputs { x: f32[1, 3]; } consts { w: f32[3, 1] @values([1, 256, 65536]); }"
+                                              "nodes { e = identity(x); a = matmul(e, w); } outputs { a; }");
     const float in[3] = {1.00390625f, 257, -1.01171875f}; /* ties to 1 and 256, and down from above one to -1.015625 */
     const void *inputs[] = {in};
     float out = 0;
@@ -34,5 +34,4 @@ TEST(rounds_as_bfloat16)
     assert_true(run_pass(g));
     assert_done(graph_interpret(g, inputs, outputs, &e));
     assert_true(out == 1 + 65536 - 1.015625f * 65536);
-    graph_free(g);
 }

@@ -35,7 +35,7 @@ static void check_for(uint32_t vector_bits, const char *body, const char *packed
 {
     struct target t;
     const struct pass_options o = no_library(&t, vector_bits);
-    struct graph *g = parse_numbered(body);
+    OWNED(graph) struct graph *g = parse_numbered(body);
     uint32_t contractions = 0;
 
     assert_int_equal(check_pass_at(g, pass_pack_weights, &o, true, true, __FILE__, __LINE__), packed != NULL);
@@ -47,22 +47,19 @@ static void check_for(uint32_t vector_bits, const char *body, const char *packed
     for (const struct cluster *c = g->first_cluster; packed && c; c = c->next) {
         if (c->kind != CLUSTER_KERNEL)
             continue;
-        struct kernel_list list = kernels_lower(g, c, &t);
+        SCOPED(kernel_list_free) struct kernel_list list = kernels_lower(g, c, &t);
         for (uint32_t i = 0; i < list.count; i++) {
             const struct kernel *k = list.kernels[i];
-            struct schedule *s = schedule_of(k, &t.isa);
+            OWNED(schedule) struct schedule *s = schedule_of(k, &t.isa);
             contractions += s->tiled || k->vars[s->vector_var].kind == KVAR_REDUCED;
             /* no gathers: what depends on the vector variable does so with stride 1 */
             for (uint32_t x = 0; s->tiled && x < k->expr_count; x++)
                 for (uint32_t j = 0; k->exprs[x].op == K_LOAD && j < k->exprs[x].index.count; j++)
                     if (k->exprs[x].index.terms[j].var == s->vector_var)
                         assert_int_equal(k->exprs[x].index.terms[j].coefficient, 1);
-            schedule_free(s);
         }
-        kernel_list_free(&list);
     }
     assert_int_equal(contractions, packed != NULL);
-    graph_free(g);
 }
 
 static void check(const char *body, const char *packed)
@@ -149,9 +146,8 @@ TEST(other_weights_are_left_alone)
           NULL);
     check("inputs { a: f32[5, 9]; } consts { b: f32[9, 37] @scalar(1); } nodes { y = matmul(a, b); } outputs { y; }", NULL);
     /* the library packs for itself */
-    struct graph *g = parse_body(CONV("64, 8, 3, 3", ""));
+    OWNED(graph) struct graph *g = parse_body(CONV("64, 8, 3, 3", ""));
     assert_false(check_pass(g, pass_pack_weights, true));
-    graph_free(g);
 }
 
 /* A graph for other rows that is made of the same constants finds the panels, and packs nothing. */
@@ -249,7 +245,7 @@ static void check_agreement(const struct isa *isa, int64_t m, int64_t k, int64_t
              "inputs { a: f32[%d, %d]; } consts { b: f32[%d, %d] @scalar(1); } nodes { y = matmul(a, b); } outputs { y; }",
              (int)m, (int)k, (int)k, (int)n);
     struct graph *g = parse_numbered(body);
-    struct schedule *s = schedule_packed(g, &t, &list, &panel);
+    OWNED(schedule) struct schedule *s = schedule_packed(g, &t, &list, &panel);
     const struct register_tile *tile = &s->tile;
     const int64_t nr = (int64_t)tile->vectors * s->lanes;
     const struct kexpr *b = &s->kernel->exprs[tile_b(s)];
@@ -272,7 +268,6 @@ static void check_agreement(const struct isa *isa, int64_t m, int64_t k, int64_t
     if (m >= target_facts(&t)->contraction.tall_rows && panel >= 2 * s->lanes)
         assert_true(tile->mr * tile->vectors >= target_facts(&t)->contraction.chains ||
                     (tile->mr + 1) * by_row + fixed > isa->registers); /* or one row more does not fit */
-    schedule_free(s);
     kernels_end(g, &list);
 }
 
@@ -298,7 +293,7 @@ TEST(pairs_of_bytes_fit)
                  "o: i8[1, 1] @scalar(0); } nodes { a = dequantizeLinear(x, s, z); b = dequantizeLinear(w, s, o); "
                  "y = matmul(a, b); } outputs { y; }",
                  cases[c].columns);
-        struct graph *g = parse_body(body);
+        OWNED(graph) struct graph *g = parse_body(body);
         struct value *w = g->first_constant;
         for (int64_t i = 0, n = w->type.dims[1]; i < 4 * n; i++)
             ((int8_t *)(uintptr_t)w->constant->data)[i] = (i % n % 2 ? cases[c].of_odd : cases[c].of_even)[i / n];
@@ -306,7 +301,6 @@ TEST(pairs_of_bytes_fit)
         t.compact.unpacks = true;
         assert_true(check_pass_at(g, pass_pack_weights, &o, true, true, __FILE__, __LINE__));
         assert_prints(g, cases[c].prints);
-        graph_free(g);
     }
 }
 
@@ -315,7 +309,7 @@ TEST(pairs_of_bytes_are_not_looked_for_long)
 {
     struct target t;
     const struct pass_options o = no_library(&t, 256);
-    struct graph *g =
+    OWNED(graph) struct graph *g =
         parse_body("inputs { x: u8[2, 256]; z: u8[1, 1]; } consts { w: i8[256, 512] @scalar(100); s: f32[1, 1] @scalar(1); "
                    "o: i8[1, 1] @scalar(0); } nodes { a = dequantizeLinear(x, s, z); b = dequantizeLinear(w, s, o); "
                    "y = matmul(a, b); } outputs { y; }");
@@ -325,7 +319,6 @@ TEST(pairs_of_bytes_are_not_looked_for_long)
     t.compact.unpacks = true;
     assert_true(check_pass_at(g, pass_pack_weights, &o, true, true, __FILE__, __LINE__));
     assert_prints(g, "i8[16, 128, 32, 2]");
-    graph_free(g);
 }
 
 TEST(tiles_fit_panels)
@@ -352,7 +345,7 @@ TEST(padded_rows_are_the_tiles)
         for (uint32_t c = 0; c < count; c++) {
             const int64_t m = 6 * mr[c], k = 64;
             const int64_t n = schedule_padded_panel(&t, &(struct contraction){.m = m, .n = 256, .k = k, .group = 256});
-            struct kernel *kernel = kernel_create();
+            OWNED(kernel) struct kernel *kernel = kernel_create();
             const uint32_t a = kernel_tensor(kernel, WNNOperandDataType_Float32, m * k, false, NULL);
             const uint32_t b = kernel_tensor(kernel, WNNOperandDataType_Float32, k * n, false, NULL);
             const uint32_t y = kernel_tensor(kernel, WNNOperandDataType_Float32, m * n, true, NULL);
@@ -368,13 +361,11 @@ TEST(padded_rows_are_the_tiles)
             kernel_store(kernel, y, kaffine_add(kernel, kaffine_scale(kernel, row, n), column), kernel_dot(kernel, left, right),
                          0, NULL);
             assert_true(kernel_finish(kernel));
-            struct schedule *s = schedule_cpu(kernel, &t);
+            OWNED(schedule) struct schedule *s = schedule_cpu(kernel, &t);
             assert_non_null(s);
             assert_true(s->tiled);
             assert_int_equal(s->tile.mr, mr[c]);
             assert_int_equal(n % (s->tile.vectors * s->lanes), 0);
-            schedule_free(s);
-            kernel_free(kernel);
         }
     }
 }

@@ -159,7 +159,7 @@ TEST(each_input_has_a_line_in_order)
     assert_int_equal(t.computed, sizeof prefixes - 1 - 2);
     assert_int_equal(t.dropped, 0);
     for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"), i++) {
-        cJSON *j = cJSON_ParseWithOpts(line, NULL, true);
+        OWNED(json) cJSON *j = cJSON_ParseWithOpts(line, NULL, true);
         const cJSON *error = cJSON_GetObjectItem(j, "error"), *half = cJSON_GetObjectItem(j, "half");
         char path[32];
 
@@ -178,7 +178,6 @@ TEST(each_input_has_a_line_in_order)
             assert_string_equal(cJSON_GetStringValue(half), path);
             assert_true(cJSON_IsNull(cJSON_GetObjectItem(j, "none")));
         }
-        cJSON_Delete(j);
     }
     assert_int_equal(i, sizeof prefixes - 1);
     free(text);

@@ -15,7 +15,7 @@ TEST(resizing_survives_failing_allocations)
     bool done = false;
 
     for (long n = 0; !done; n++) {
-        struct picture from, to;
+        SCOPED(picture_free) struct picture from = {0}, to = {0};
 
         assert_true(picture_create(9, 7, &from, &e));
         allocations_fail_after(n);
@@ -23,8 +23,6 @@ TEST(resizing_survives_failing_allocations)
         done = allocations_stop_failing();
         assert_int_equal(ok, done);
         assert_true(ok || strstr(e.message, "out of memory"));
-        picture_free(&to);
-        picture_free(&from);
     }
 }
 

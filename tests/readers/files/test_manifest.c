@@ -64,7 +64,7 @@ TEST(what_a_manifest_fixes_is_refused_as_option)
 
     write_text("manifest.json", good);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct model m;
+        SCOPED(model_free) struct model m = {0};
         struct error e = {0};
         bool ok = model_read(context, ".", &cases[i].options, &m, &e);
 
@@ -72,7 +72,6 @@ TEST(what_a_manifest_fixes_is_refused_as_option)
         if (!ok && !strstr(e.message, cases[i].message))
             fail_msg("%s\n%s expected", e.message, cases[i].message);
         assert_true(ok || !m.builder);
-        model_free(&m);
     }
 }
 
@@ -80,8 +79,8 @@ TEST(what_a_manifest_fixes_is_refused_as_option)
 TEST(many_names_are_read)
 {
     enum { LAYERS = 100, LINE = 120 };
-    char *text = malloc(LAYERS * LINE + 400);
-    struct model m;
+    OWNED(memory) char *text = malloc(LAYERS * LINE + 400);
+    SCOPED(model_free) struct model m = {0};
 
     assert_non_null(text);
     size_t at = (size_t)sprintf(text, "{\"inputs\": [" INPUT "], \"constants\": [], \"layers\": [");
@@ -90,10 +89,8 @@ TEST(many_names_are_read)
                               i ? ", " : "", i);
     sprintf(text + at, "], \"outputs\": [{\"name\": \"y%d\"}]}", LAYERS - 1);
     write_bytes("manifest.json", text, strlen(text));
-    free(text);
     assert_done(model_read(context, ".", NULL, &m, &e));
     assert_int_equal(m.output_count, 1);
-    model_free(&m);
 }
 
 TEST(broken_manifests_are_refused)

@@ -131,7 +131,7 @@ TEST(weights_follow_the_rules)
                                "nodes { y = add(x, c); } outputs { y; } }";
     static const char tensors[] =
         "\x3a\0\0\0\0\0\0\0{\"c\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}    \0\0\x80\x3f\0\0\0\x40";
-    WNNContext context;
+    OWNED(context) WNNContext context = NULL;
     struct model model;
     struct error e = {0};
 
@@ -149,7 +149,6 @@ TEST(weights_follow_the_rules)
     assert_int_equal(symlink("real", "g.safetensors"), 0);
     assert_works(model_read(context, "g.webnn", NULL, &model, &e), &e);
     model_free(&model);
-    wnnContextRelease(context);
 }
 
 TEST_GROUP(enter, leave)

@@ -67,7 +67,7 @@ TEST(deflated_members_are_read)
     struct npy_array array;
     size_t length;
     void *bytes;
-    char *file;
+    OWNED(memory) char *file = NULL;
     int code;
     zip_t *archive = zip_open(path, ZIP_CREATE, &code);
 
@@ -86,7 +86,6 @@ TEST(deflated_members_are_read)
         if (!memcmp(file + i, "PK\1\2", 4))
             memcpy(file + i + 24, "\xF0\xFF\xFF\x7F", 4);
     assert_true(file_write(path, file, length, &e));
-    free(file);
     assert_false(npz_read_array(path, NULL, &array, &e));
     assert_non_null(strstr(e.message, "cannot have 2147483632 bytes"));
     remove(path);
@@ -97,7 +96,7 @@ TEST(overlapping_members_are_refused)
 {
     enum { END_BYTES = 22, NAME_AT = 46 };
     struct error e = {0};
-    char *bytes, *more;
+    OWNED(memory) char *bytes = NULL, *more = NULL;
     static float values[1 << 12];
     const struct npz_entry entry = {"a", {WNNOperandDataType_Float32, 1, {1 << 12}, sizeof values, values, false}};
     struct npz_entry *read = NULL;
@@ -124,8 +123,6 @@ TEST(overlapping_members_are_refused)
     assert_true(file_write(path, more, length, &e));
     assert_false(npz_read(path, &read, &count, &e));
     assert_non_null(strstr(e.message, "overlap"));
-    free(more);
-    free(bytes);
     remove(path);
 }
 
@@ -133,7 +130,7 @@ TEST(overlapping_members_are_refused)
 TEST(damaged_archives_are_refused)
 {
     struct error e = {0};
-    char *file;
+    OWNED(memory) char *file = NULL;
     struct npy_array array;
     size_t length, flips = 0;
 
@@ -149,7 +146,6 @@ TEST(damaged_archives_are_refused)
                 file[i + k] ^= 0x10;
             }
     assert_int_equal(flips, sizeof numbers);
-    free(file);
     remove(path);
 }
 
@@ -157,11 +153,11 @@ TEST(damaged_archives_are_refused)
 TEST(truncated_archives_are_refused)
 {
     struct error e = {0};
-    char *file;
+    OWNED(memory) char *file = NULL;
     struct npz_entry *read;
     struct npy_array array;
     size_t length, count;
-    void *bytes;
+    OWNED(memory) void *bytes = NULL;
 
     assert_true(npz_write(path, entries, ENTRIES, &e));
     assert_true(file_read(path, &file, &length, &e));
@@ -171,17 +167,14 @@ TEST(truncated_archives_are_refused)
         assert_false(npz_read(path, &read, &count, &e));
         assert_true(*e.message);
     }
-    free(file);
     remove(path);
     assert_true(npy_format(&entries[0].array, "t", &bytes, &length, &e));
     for (size_t n = 0; n < length; n++) {
-        char *copy = malloc(n ? n : 1);
+        OWNED(memory) char *copy = malloc(n ? n : 1);
 
         memcpy(copy, bytes, n);
         assert_false(npy_parse(copy, n, "t", &array, &e));
-        free(copy);
     }
-    free(bytes);
 }
 
 /** What numpy.save makes of a transposed array, and element types that end the header. */
@@ -212,12 +205,11 @@ TEST(headers_are_read_or_refused)
     npy_free(&array);
     for (size_t i = 0; i < 3; i++) {
         size_t length = 10 + (unsigned char)wrong[i][8];
-        char *copy = malloc(length);
+        OWNED(memory) char *copy = malloc(length);
 
         memcpy(copy, wrong[i], length);
         assert_false(npy_parse(copy, length, "w", &array, &e));
         assert_works(strstr(e.message, messages[i]), &e);
-        free(copy);
     }
 }
 

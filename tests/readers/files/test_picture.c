@@ -53,11 +53,10 @@ static size_t find_marker(const unsigned char *bytes, size_t length, unsigned ch
 
 static bool read_bytes(const void *bytes, size_t length, struct error *e)
 {
-    struct picture picture;
+    SCOPED(picture_free) struct picture picture = {0};
 
     assert_true(file_write(path, bytes, length, e));
     bool ok = picture_read(path, &picture, e);
-    picture_free(&picture);
     return ok;
 }
 
@@ -87,7 +86,7 @@ static bool read_blank(uint32_t width, uint32_t height, struct error *e)
     png_infop info = png_create_info_struct(png);
     FILE *file = fopen(path, "wb");
     unsigned char *row = calloc(1, width / 8 + 1);
-    struct picture picture;
+    SCOPED(picture_free) struct picture picture = {0};
 
     assert_true(png && info && file && row);
     if (setjmp(png_jmpbuf(png)))
@@ -103,7 +102,6 @@ static bool read_blank(uint32_t width, uint32_t height, struct error *e)
     assert_int_equal(fclose(file), 0);
     free(row);
     bool ok = picture_read(path, &picture, e);
-    picture_free(&picture);
     return ok;
 }
 

@@ -29,20 +29,19 @@ TEST(names_are_found)
 {
     char first[] = "x", again[] = "x", empty[] = "", longer[] = "xy";
     struct model_port ports[] = {{.name = first}, {.name = again}, {.name = empty}, {.name = longer}};
-    struct name_map index = {0};
+    SCOPED(name_map_free) struct name_map index = {0};
 
     assert_true(ports_index(ports, 4, &index));
     assert_ptr_equal(ports_find(&index, (WNNStringView){"xyz", 1}), &ports[0]); /* of two with one name the first */
     assert_ptr_equal(ports_find(&index, (WNNStringView){"xyz", 2}), &ports[3]);
     assert_ptr_equal(ports_find(&index, (WNNStringView){"", 0}), &ports[2]);
     assert_null(ports_find(&index, (WNNStringView){"xyz", 3}));
-    name_map_free(&index);
 }
 
 /* What finding every port takes, by the index or by looking at one after the other. */
 static double work_of(struct model_port *ports, size_t count, bool by_index)
 {
-    struct work_counter c = work_counter_open();
+    SCOPED(work_counter_close) struct work_counter c = work_counter_open();
     const double before = work_counter_read(&c);
     struct name_map index = {0};
 
@@ -57,7 +56,6 @@ static double work_of(struct model_port *ports, size_t count, bool by_index)
     }
     name_map_free(&index);
     const double work = work_counter_read(&c) - before;
-    work_counter_close(&c);
     return work;
 }
 

@@ -423,12 +423,11 @@ static inline uint8_t *pack(const struct net *t, size_t *size)
 static inline bool read_net(struct net *t, const struct model_options *options)
 {
     size_t size;
-    uint8_t *bytes = pack(t, &size);
+    OWNED(memory) uint8_t *bytes = pack(t, &size);
 
     model_free(&t->read);
     t->error = (struct error){0};
     bool ok = model_read_onnx(context, t->path, bytes, size, options, &t->read, &t->error);
-    free(bytes);
     assert_int_equal(ok, !t->error.status);
     return ok;
 }
@@ -451,13 +450,12 @@ static inline void refused(struct net *t, const struct model_options *options, c
 static inline void compute(struct net *t, const void *x, size_t x_bytes, void *y, size_t y_bytes)
 {
     WNNNamedBuffer in = {WNN_STR("x"), (void *)(uintptr_t)x, x_bytes}, out;
-    WNNGraph graph;
+    OWNED(compiled) WNNGraph graph = NULL;
 
     assert_done(!model_build(&t->read, &graph, &e));
     out = (WNNNamedBuffer){WNN_STR(t->read.outputs[0].name), y, y_bytes};
     if (wnnGraphCompute(graph, wnnGraphGetInputCount(graph), &in, 1, &out))
         fail_msg("%s", wnnGetLastErrorMessage().data);
-    wnnGraphRelease(graph);
 }
 
 /** Reads the test's model and computes y of x, which are arrays. */
@@ -468,7 +466,7 @@ static inline void run(struct net *t, void *const *inputs, void *const *outputs,
 {
     WNNNamedBuffer in[PORTS], out[PORTS];
     WNNNamedOperandDescriptor d;
-    WNNGraph graph = NULL;
+    OWNED(compiled) WNNGraph graph = NULL;
 
     reads(t, NULL);
     if (model_build(&t->read, &graph, &t->error) != WNNStatus_Success)
@@ -492,7 +490,6 @@ static inline void run(struct net *t, void *const *inputs, void *const *outputs,
         out[i] = (WNNNamedBuffer){WNN_STR(t->graph.output[i]->name), outputs[i], output_bytes[i]};
     if (wnnGraphCompute(graph, wnnGraphGetInputCount(graph), in, t->graph.n_output, out) != WNNStatus_Success)
         fail_msg("%.300s", wnnGetLastErrorMessage().data);
-    wnnGraphRelease(graph);
 }
 
 static inline void expect_shape(const struct net *t, size_t rank, const uint32_t *shape)

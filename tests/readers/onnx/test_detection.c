@@ -14,14 +14,13 @@ enum { ROWS_MAX = 4096, ROW = 3 };
 static void run_all(const float *x, size_t x_bytes, const float *s, size_t s_bytes, const WNNNamedBuffer *outputs, size_t count)
 {
     const WNNNamedBuffer in[] = {{WNN_STR("x"), (void *)(uintptr_t)x, x_bytes}, {WNN_STR("s"), (void *)(uintptr_t)s, s_bytes}};
-    WNNGraph graph = NULL;
+    OWNED(compiled) WNNGraph graph = NULL;
 
     reads(t, NULL);
     if (model_build(&t->read, &graph, &t->error) != WNNStatus_Success)
         fail_msg("%s", t->error.message);
     if (wnnGraphCompute(graph, 2, in, count, outputs) != WNNStatus_Success)
         fail_msg("%.300s", wnnGetLastErrorMessage().data);
-    wnnGraphRelease(graph);
 }
 
 /* ---- the reference ---- */

@@ -72,9 +72,8 @@ TEST(large_weights_stay_in_the_file)
 
         large_net(t, names[k], w, v, c);
         computes(x, same); /* from memory that is gone afterwards */
-        uint8_t *bytes = pack(t, &size);
+        OWNED(memory) uint8_t *bytes = pack(t, &size);
         assert_true(file_write(path, bytes, size, NULL));
-        free(bytes);
         model_free(&t->read);
         if (!model_read(context, path, NULL, &t->read, &t->error))
             fail_msg("%s", t->error.message);
@@ -152,9 +151,8 @@ TEST(weights_of_few_bits_stay_in_the_file)
         for (size_t i = 0; bits >= 8 && i < 2; i++)
             attribute_int(t, t->graph.node[i], "to", F32);
         nodes_in(t, &t->graph, "b = MatMul x f; y = Mul b one");
-        uint8_t *bytes = pack(t, &size);
+        OWNED(memory) uint8_t *bytes = pack(t, &size);
         assert_true(file_write(path, bytes, size, NULL));
-        free(bytes);
         if (!model_read(context, path, NULL, &t->read, &t->error))
             fail_msg("%s", t->error.message);
         const struct value *c = t->read.builder->graph->first_constant;

@@ -39,9 +39,8 @@ static uint16_t *halves(float *x, size_t count)
 
 static void half_floats(struct net *t, const char *name, size_t count, float *data)
 {
-    uint16_t *h = halves(data, count);
+    OWNED(memory) uint16_t *h = halves(data, count);
     initializer(t, tensor(t, name, F16, 1, (int64_t[]){(int64_t)count}, h, count * sizeof *h));
-    free(h);
 }
 
 /* Adds numbers of one dimension. */
@@ -100,13 +99,11 @@ static void check_matmul(const struct weights_case *c)
     attribute_int(t, n, "block_size", c->block);
     attribute_int(t, n, "accuracy_level", 4);
     if (c->half) {
-        uint16_t *in = halves(a, (size_t)(M * c->k)), *out = calloc((size_t)(M * c->n), sizeof *out);
+        OWNED(memory) uint16_t *in = halves(a, (size_t)(M * c->k)), *out = calloc((size_t)(M * c->n), sizeof *out);
         assert_non_null(out);
         run(t, (void *[]){in}, (void *[]){out}, (size_t[]){(size_t)(M * c->n) * sizeof *out});
         for (int64_t i = 0; i < M * c->n; i++)
             y[i] = f16_to_f32(out[i]);
-        free(in);
-        free(out);
     } else {
         run(t, (void *[]){a}, (void *[]){y}, (size_t[]){(size_t)(M * c->n) * sizeof *y});
     }
@@ -168,7 +165,7 @@ static void check_dequantized(int way, bool blocks)
     random_fill(scales, N * K / BLOCK);
     for (int i = 0; i < K * N; i++)
         b[i] = (int8_t)((int)random_below(255) - 127);
-    uint16_t *in = halves(a, M * K), *small = halves(scales, N * K / BLOCK);
+    OWNED(memory) uint16_t *in = halves(a, M * K), *small = halves(scales, N * K / BLOCK);
     input(t, "a", F16, "3 64");
     initializer(t, tensor(t, "b", I8, 2, dims, b, sizeof b));
     initializer(t, tensor(t, "s", F16, blocks ? 2 : 1, blocks ? scale_dims : (int64_t[]){N}, small,
@@ -195,8 +192,6 @@ static void check_dequantized(int way, bool blocks)
             }
             assert_close(f16_to_f32(out[m * N + j]), want, magnitude * (K + 3) * 0x1p-24 + fabs(want) * 0x1p-11);
         }
-    free(in);
-    free(small);
 }
 
 TEST(weights_dequantized_to_float16_are_not_rounded)

@@ -122,12 +122,11 @@ TEST(a_size_that_is_given_is_a_number)
 
     begin("y = Relu x");
     reads(t, &(struct model_options){.named = true, .dim_count = 1, .dims = &b});
-    WNNGraph graph = build_read();
+    OWNED(compiled) WNNGraph graph = build_read();
     assert_int_equal(wnnGraphGetInput(graph, 0, &d), WNNStatus_Success);
     assert_int_equal(d.descriptor.shape[0], 2);
     assert_null(d.descriptor.dimensions[0].name.data);
     assert_int_equal(d.descriptor.dimensions[1].name.length, 1);
-    wnnGraphRelease(graph);
 }
 
 TEST(what_must_know_a_size_is_refused)
@@ -165,15 +164,13 @@ TEST(sizes_beyond_all_bounds_are_refused)
 
     begin("s = Shape x; n = Slice s l1 l2; m = Mul n n; k = Mul m m; r = Concat l1 k l1, axis 0; y = Tile x r");
     reads(t, &open_sizes);
-    WNNGraph graph = build_read(), variant;
+    OWNED(compiled) WNNGraph graph = build_read(), variant = NULL;
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(variant_of(graph, sizes[i][0], sizes[i][1], &variant), WNNStatus_TypeError);
         assert_null(variant);
     }
     assert_int_equal(variant_of(graph, 1, 100, &variant), WNNStatus_TypeError); /* 10^10 elements */
     assert_int_equal(variant_of(graph, 2, 3, &variant), WNNStatus_Success);
-    wnnGraphRelease(variant);
-    wnnGraphRelease(graph);
 }
 
 /* A Reshape of which only the shape is read is refused where the sizes do not divide, as one whose elements are. */
@@ -185,13 +182,11 @@ TEST(sizes_that_do_not_divide_are_refused)
         begin(models[i]);
         integers(t, "z", 2, (int64_t[]){-1, 4});
         reads(t, &open_sizes);
-        WNNGraph graph = build_read(), variant;
+        OWNED(compiled) WNNGraph graph = build_read(), variant = NULL;
 
         assert_int_equal(variant_of(graph, 1, 3, &variant), WNNStatus_TypeError); /* 18 elements */
         assert_int_equal(variant_of(graph, 1, 2, &variant), WNNStatus_Success);
         assert_int_equal(output_bytes(variant), i ? 3 * 4 * 8 : 2 * 8);
-        wnnGraphRelease(variant);
-        wnnGraphRelease(graph);
     }
 }
 
@@ -202,7 +197,7 @@ TEST(damaged_files_are_refused)
     begin("s = Shape x; n = Slice s l1 l2; m = Mul n l2; z = Concat l0 m m1, axis 0; q = Reshape x z; r = Tile q ones; h = "
           "Div n l2; y = Slice r l0 h l1");
     reads(t, &open_sizes);
-    uint8_t *bytes = pack(t, &size);
+    OWNED(memory) uint8_t *bytes = pack(t, &size);
     for (size_t i = 0; i < size * 8; i++) {
         struct error e = {0};
         struct model m;
@@ -214,7 +209,6 @@ TEST(damaged_files_are_refused)
             assert_true(*e.message);
         bytes[i / 8] ^= (uint8_t)(1 << i % 8);
     }
-    free(bytes);
 }
 
 TEST_GROUP(create_context, release_context)

@@ -87,14 +87,13 @@ static size_t outputs_of(struct net *t, float *y)
 /* Computes outputs "want" and "got", which must be the same, and ends the net. */
 static void same(struct net *t, double tolerance)
 {
-    float *y = calloc(MOST, sizeof *y);
+    OWNED(memory) float *y = calloc(MOST, sizeof *y);
 
     assert_non_null(y);
     output(t, "want got");
     size_t count = outputs_of(t, y);
     for (size_t i = 0; i < count; i++)
         assert_close(y[count + i], y[i], tolerance);
-    free(y);
 }
 
 /* ---- activations ---- */
@@ -163,14 +162,13 @@ static double apply(const struct function_case *f, double x)
 /* Computes outputs "plain" and "fused": the latter must be the function of the former.  Ends the net. */
 static void fused(struct net *t, const struct function_case *f)
 {
-    float *y = calloc(MOST, sizeof *y);
+    OWNED(memory) float *y = calloc(MOST, sizeof *y);
 
     assert_non_null(y);
     output(t, "plain fused");
     size_t count = outputs_of(t, y);
     for (size_t i = 0; i < count; i++)
         assert_close(y[count + i], apply(f, (double)y[i]), 1e-5);
-    free(y);
 }
 
 TEST(fused_convolutions_add_and_activate)
@@ -456,7 +454,8 @@ static void filters(struct net *t, const char *name, size_t out, size_t in, size
 {
     const size_t filled_out = (out + block - 1) / block * block, filled_in = in_blocks ? (in + block - 1) / block * block : in,
                  side = area == 9 ? 3 : 1;
-    float *plain = calloc(out * in * area, sizeof *plain), *blocks = calloc(filled_out * filled_in * area, sizeof *blocks);
+    OWNED(memory) float *plain = calloc(out * in * area, sizeof *plain),
+                        *blocks = calloc(filled_out * filled_in * area, sizeof *blocks);
     char other[20];
 
     assert_true(plain && blocks);
@@ -474,8 +473,6 @@ static void filters(struct net *t, const char *name, size_t out, size_t in, size
     initializer(t, tensor(t, strcat(strcpy(other, name), "x"), F32, 4,
                           (int64_t[]){(int64_t)filled_out, (int64_t)filled_in, (int64_t)side, (int64_t)side}, blocks,
                           filled_out * filled_in * area * sizeof *blocks));
-    free(plain);
-    free(blocks);
 }
 
 /* Makes a node twice: of ONNX, and in blocks, whose tensors have an x at the end of their names. */

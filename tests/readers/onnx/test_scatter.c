@@ -35,8 +35,8 @@ static void check_scatter(const struct scatter_case *c)
     const size_t part[2] = {(rows + 1) / 2, rest > 1 ? rest - 1 : 1};
     const size_t values = c->length ? count * inner : part[0] * count * part[1];
     const size_t indices = c->length ? count * (size_t)c->length : values;
-    float *x = calloc(all, sizeof *x), *u = calloc(values, sizeof *u), *y = calloc(all, sizeof *y);
-    int64_t *at = calloc(indices, sizeof *at);
+    OWNED(memory) float *x = calloc(all, sizeof *x), *u = calloc(values, sizeof *u), *y = calloc(all, sizeof *y);
+    OWNED(memory) int64_t *at = calloc(indices, sizeof *at);
     char dims[3][64];
 
     assert_true(x && u && y && at);
@@ -85,10 +85,6 @@ static void check_scatter(const struct scatter_case *c)
         if (x[i] != y[i])
             fail_msg("%s with %d coordinates: element %zu is %g instead of %g", c->reduction, (int)c->length, i, (double)y[i],
                      (double)x[i]);
-    free(x);
-    free(u);
-    free(y);
-    free(at);
 }
 
 /* The last one has so many updates and places that comparing each of them with each would be refused. */

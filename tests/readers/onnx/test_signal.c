@@ -96,7 +96,7 @@ TEST(long_rows_are_transformed)
                  {513, 1024, 2, true, true},     {600, 1023, 2, true, true},     {2, 1009, 2, true, true},
                  {32768, 32768, 1, false, true}, {32771, 32771, 1, false, false}};
     enum { MOST = 32771 };
-    float *x = malloc(2 * MOST * sizeof *x), *y = malloc(2 * MOST * sizeof *y);
+    OWNED(memory) float *x = malloc(2 * MOST * sizeof *x), *y = malloc(2 * MOST * sizeof *y);
 
     assert_true(x && y);
     for (size_t i = 0; i < 2 * MOST; i++)
@@ -138,8 +138,6 @@ TEST(long_rows_are_transformed)
                 assert_close(y[k * out + part], e[part] / (cases[c].inverse ? (double)length : 1), tolerance);
         }
     }
-    free(x);
-    free(y);
 }
 
 /** Four times the length is little more than four times the numbers that a transform is made of. */

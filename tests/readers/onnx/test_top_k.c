@@ -69,8 +69,8 @@ static void check_row(const struct top_k_case *c, size_t r, const float *x, cons
 static void check_top_k(const struct top_k_case *c)
 {
     const size_t rows = (size_t)c->outer * c->inner, k = (size_t)c->k;
-    float *x = calloc(rows * c->count, sizeof *x), *y = calloc(rows * k, sizeof *y);
-    int64_t *indices = calloc(rows * k, sizeof *indices);
+    OWNED(memory) float *x = calloc(rows * c->count, sizeof *x), *y = calloc(rows * k, sizeof *y);
+    OWNED(memory) int64_t *indices = calloc(rows * k, sizeof *indices);
     char dims[48];
 
     assert_true(x && y && indices);
@@ -85,9 +85,6 @@ static void check_top_k(const struct top_k_case *c)
     run(t, (void *[]){x}, (void *[]){y, indices}, (size_t[]){rows * k * sizeof *y, rows * k * sizeof *indices});
     for (size_t r = 0; r < rows; r++)
         check_row(c, r, x, y, indices);
-    free(x);
-    free(y);
-    free(indices);
 }
 
 TEST(top_k_orders_and_breaks_ties_by_index)

@@ -22,7 +22,7 @@ TEST(every_allocation_can_fail)
     options.shapes = &shape;
     assert_int_equal(wnnCreateContext(NULL, &context), WNNStatus_Success);
     for (long n = 0; !done; n++) {
-        WNNModel model;
+        OWNED(model) WNNModel model = NULL;
 
         allocations_fail_after(n);
         WNNStatus status = wnnModelReadMemory(context, text, sizeof text - 1, &options, &model);
@@ -35,7 +35,6 @@ TEST(every_allocation_can_fail)
             fail_msg("allocation %ld: the model is read all the same", n);
         if (status && !strstr(wnnModelGetLastErrorMessage().data, "out of memory"))
             fail_msg("allocation %ld: %s", n, wnnModelGetLastErrorMessage().data);
-        wnnModelRelease(model);
     }
     assert_true(failures > 10); /* the reader's own are eight */
     wnnContextRelease(context);
@@ -75,14 +74,13 @@ TEST(describing_can_fail_at_every_allocation)
 static WNNStatus get(WNNDynamicModel model, uint32_t n, long left, bool *enough)
 {
     const WNNModelDimension dimension = {WNN_STR("n"), n};
-    WNNGraph graph;
+    OWNED(compiled) WNNGraph graph = NULL;
 
     if (left >= 0)
         allocations_fail_after(left);
     WNNStatus status = wnnDynamicModelGetGraph(model, 1, &dimension, 0, NULL, &graph);
     *enough = left < 0 || allocations_stop_failing();
     assert_int_equal(status == WNNStatus_Success, graph != NULL);
-    wnnGraphRelease(graph);
     return status;
 }
 

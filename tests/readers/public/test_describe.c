@@ -21,11 +21,11 @@ static const char graph_json[] = "{\"format\": \"webnn-graph-json\", \"version\"
 /** Each output says which other one says how many of its elements count. */
 TEST(sizes_of_run_time_are_outputs)
 {
-    WNNModel model;
+    OWNED(model) WNNModel model = NULL;
     WNNModelPort rows, count;
     WNNStringView of;
     size_t length, d;
-    uint8_t *data;
+    OWNED(memory) uint8_t *data = NULL;
 
     start(t, 17);
     input(t, "x", F32, "1 8 4");
@@ -35,7 +35,6 @@ TEST(sizes_of_run_time_are_outputs)
     node(t, "Transpose", "rows", "y");
     data = pack(t, &length);
     assert_int_equal(wnnModelReadMemory(context, data, length, NULL, &model), WNNStatus_Success);
-    free(data);
     assert_int_equal(wnnModelGetOutputCount(model), 2);
     assert_int_equal(wnnModelGetOutput(model, 0, &rows), WNNStatus_Success);
     assert_int_equal(wnnModelGetOutput(model, 1, &count), WNNStatus_Success);
@@ -49,7 +48,6 @@ TEST(sizes_of_run_time_are_outputs)
     for (size_t i = 0; i < 5; i++)
         assert_false(wnnModelIsCount(WNN_STR(((const char *const[]){"y", "y.shape", "y.shape[x]", ".shape[0", "shape[0]"})[i]),
                                      &of, &d));
-    wnnModelRelease(model);
 }
 
 /** Holds a model as the bytes of an ONNX file. */
@@ -214,7 +212,7 @@ TEST(an_input_may_have_no_elements)
     for (int i = 0; i < 3; i++) {
         WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
         WNNModelPort port;
-        WNNModel model;
+        OWNED(model) WNNModel model = NULL;
 
         o.dimensionCount = i == 0;
         o.dimensions = &dimension;
@@ -226,7 +224,6 @@ TEST(an_input_may_have_no_elements)
         assert_int_equal(wnnModelGetInputCount(model), 1);
         assert_int_equal(wnnModelGetOutput(model, 0, &port), WNNStatus_Success);
         assert_int_equal(port.descriptor.shape[0], 3);
-        wnnModelRelease(model);
     }
     free(onnx.data);
 }
@@ -240,7 +237,7 @@ static void try_bytes(const uint8_t *data, size_t length)
     WNNModelOptions options = WNN_MODEL_OPTIONS_INIT;
     uint8_t *copy = malloc(length ? length : 1); /* of the very length, so that a sanitizer sees reads after it */
     WNNModelInfo info;
-    WNNModel model;
+    OWNED(model) WNNModel model = NULL;
 
     assert_non_null(copy);
     memcpy(copy, data, length);
@@ -253,14 +250,13 @@ static void try_bytes(const uint8_t *data, size_t length)
     status = wnnModelReadMemory(context, copy, length, &options, &model);
     assert_true((status == WNNStatus_Success && model) || (status == WNNStatus_DataError && !model));
     assert_true(!status || wnnModelGetLastErrorMessage().length);
-    wnnModelRelease(model);
     free(copy);
 }
 
 static void try_truncated_and_changed(const void *bytes, size_t length)
 {
     static const uint8_t changes[] = {0x00, 0x01, 0x22, 0x7F, 0x80, 0xFF};
-    uint8_t *data = malloc(length);
+    OWNED(memory) uint8_t *data = malloc(length);
 
     assert_non_null(data);
     memcpy(data, bytes, length);
@@ -274,7 +270,6 @@ static void try_truncated_and_changed(const void *bytes, size_t length)
             try_bytes(data, length);
             data[i] = was;
         }
-    free(data);
 }
 
 TEST(onnx_that_is_cut_or_changed_is_answered)
@@ -293,14 +288,13 @@ TEST(json_that_is_cut_or_changed_is_answered)
 TEST(json_that_is_nested_deep_is_an_error)
 {
     enum { DEPTH = 100000 };
-    char *deep = malloc(DEPTH + 40);
+    OWNED(memory) char *deep = malloc(DEPTH + 40);
     WNNModelInfo info;
 
     assert_non_null(deep);
     strcpy(deep, "{\"format\": ");
     memset(deep + 11, '[', DEPTH);
     assert_int_equal(wnnModelDescribeMemory(deep, DEPTH + 11, &info), WNNStatus_DataError);
-    free(deep);
 }
 
 TEST_GROUP(create_context, release_context)

@@ -39,14 +39,13 @@ static void compute(WNNDynamicModel model, uint32_t n)
 {
     float x[128], y[128];
     const WNNNamedBuffer in = {WNN_STR("x"), x, n * 2 * sizeof *x}, out = {WNN_STR("y"), y, n * 2 * sizeof *y};
-    WNNGraph graph = get(model, n, 2);
+    OWNED(compiled) WNNGraph graph = get(model, n, 2);
 
     for (uint32_t i = 0; i < 2 * n; i++)
         x[i] = (float)i;
     assert_int_equal(wnnGraphCompute(graph, 1, &in, 1, &out), WNNStatus_Success);
     for (uint32_t i = 0; i < 2 * n; i++)
         assert_true(y[i] == 2 * x[i]);
-    wnnGraphRelease(graph);
 }
 
 static void expect_counts(WNNDynamicModel model, uint64_t found, uint64_t built, uint64_t loaded, uint64_t evicted)
@@ -65,7 +64,8 @@ TEST(sizes_that_come_to_the_same_share_a_graph)
     const uint32_t sizes[2] = {3, 2};
     const WNNModelShape shape = {WNN_STR("x"), 2, sizes};
     WNNDynamicModel model = create(text, NULL);
-    WNNGraph by_name, by_shape, other;
+    OWNED(compiled) WNNGraph by_name = NULL;
+    WNNGraph by_shape, other;
 
     assert_int_equal(wnnModelInfoGetFreeDimensionCount(wnnDynamicModelGetInfo(model)), 2);
     by_name = get(model, 3, 2);
@@ -83,7 +83,6 @@ TEST(sizes_that_come_to_the_same_share_a_graph)
     expect_counts(model, 1, 3, 0, 0);
     wnnDynamicModelRelease(model);
     assert_int_equal(wnnGraphGetInputCount(by_name), 1); /* graphs outlive the model */
-    wnnGraphRelease(by_name);
 }
 
 TEST(the_graph_of_longest_ago_goes_first)
@@ -92,7 +91,7 @@ TEST(the_graph_of_longest_ago_goes_first)
     WNNDynamicModelCounts counts;
 
     o.graphLimit = 2;
-    WNNDynamicModel model = create(text, &o);
+    OWNED(dynamic_model) WNNDynamicModel model = create(text, &o);
     compute(model, 1);
     compute(model, 2);
     compute(model, 1);
@@ -104,7 +103,6 @@ TEST(the_graph_of_longest_ago_goes_first)
     expect_counts(model, 2, 4, 0, 2);
     wnnDynamicModelGetCounts(model, &counts);
     assert_int_equal(counts.held, 2);
-    wnnDynamicModelRelease(model);
 }
 
 static void expect_refusal(WNNDynamicModel model, const WNNModelDimension *dimension, const WNNModelShape *shape,
@@ -121,7 +119,7 @@ static void expect_refusal(WNNDynamicModel model, const WNNModelDimension *dimen
 TEST(sizes_that_do_not_fit_are_refused)
 {
     const uint32_t zero[2] = {0, 2}, two[2] = {3, 2}, three[3] = {3, 2, 1};
-    WNNDynamicModel model = create(text, NULL);
+    OWNED(dynamic_model) WNNDynamicModel model = create(text, NULL);
 
     expect_refusal(model, &(WNNModelDimension){WNN_STR("q"), 1}, NULL, WNNStatus_TypeError, "called 'q'; there are 'n'");
     expect_refusal(model, &(WNNModelDimension){WNN_STR("n"), 65}, NULL, WNNStatus_TypeError, "at most 64");
@@ -135,7 +133,6 @@ TEST(sizes_that_do_not_fit_are_refused)
     expect_refusal(model, NULL, &(WNNModelShape){WNN_STR("x"), 2, zero}, WNNStatus_DataError, "input \"x\" has size 0");
     expect_counts(model, 0, 0, 0, 0);
     compute(model, 4); /* a failure leaves nothing behind */
-    wnnDynamicModelRelease(model);
 }
 
 TEST(options_are_the_same_for_all_graphs)
@@ -191,12 +188,11 @@ TEST(a_build_can_be_ended)
     int calls = 0;
 
     o.progress = (WNNBuildProgressCallbackInfo){end_at_once, &calls, NULL};
-    WNNDynamicModel model = create(text, &o);
+    OWNED(dynamic_model) WNNDynamicModel model = create(text, &o);
     assert_int_equal(wnnDynamicModelGetGraph(model, 2, dimensions, 0, NULL, &graph), WNNStatus_OperationError);
     assert_null(graph);
     assert_int_equal(calls, 1);
     expect_counts(model, 0, 0, 0, 0);
-    wnnDynamicModelRelease(model);
 }
 
 /* ---- threads ---- */
@@ -211,11 +207,10 @@ static void *ask_again_and_again(void *model)
 TEST(threads_that_ask_for_one_graph_build_it_once)
 {
     enum { THREADS = 4 };
-    WNNDynamicModel model = create(text, NULL);
+    OWNED(dynamic_model) WNNDynamicModel model = create(text, NULL);
 
     run_on_threads(THREADS, ask_again_and_again, model, 0);
     expect_counts(model, THREADS * 30 - 3, 3, 0, 0);
-    wnnDynamicModelRelease(model);
 }
 
 /* ---- folders ---- */
@@ -273,7 +268,7 @@ static uint64_t found_in(const char *folder, const char *model_text, uint32_t n,
     context = context_with(&c);
     o.folder = folder;
     o.folderLimit = limit;
-    WNNDynamicModel model = create(model_text, &o);
+    OWNED(dynamic_model) WNNDynamicModel model = create(model_text, &o);
     wnnContextRelease(context);
     context = usual;
     for (uint32_t i = n; i <= last; i++)
@@ -281,7 +276,6 @@ static uint64_t found_in(const char *folder, const char *model_text, uint32_t n,
     wnnDynamicModelGetCounts(model, &counts);
     assert_int_equal(counts.built + counts.loaded, last - n + 1);
     assert_int_equal(limit == 1 ? counts.unsaved : counts.saved, counts.built);
-    wnnDynamicModelRelease(model);
     return counts.loaded;
 }
 

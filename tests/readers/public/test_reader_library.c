@@ -151,12 +151,11 @@ TEST(arguments_that_are_null_are_refused)
 TEST(options_of_the_first_version_are_read)
 {
     WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
-    WNNModel model;
+    OWNED(model) WNNModel model = NULL;
 
     o.structSize = 88; /* bytes after it are not the program's */
     o.operandCount = 1;
     assert_int_equal(wnnModelReadMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_Success);
-    wnnModelRelease(model);
 }
 
 static const char three[] = "webnn_graph \"three\" v1 {\n"
@@ -171,7 +170,7 @@ static void read_outputs(WNNContext in, size_t count, const WNNStringView *outpu
     const WNNModelDimension n = {WNN_STR("n"), 2};
     WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
     WNNModelPort port;
-    WNNModel model;
+    OWNED(model) WNNModel model = NULL;
 
     o.dimensionCount = 1;
     o.dimensions = &n;
@@ -192,7 +191,6 @@ static void read_outputs(WNNContext in, size_t count, const WNNStringView *outpu
     assert_int_equal(wnnModelBuild(model, &graph), WNNStatus_Success);
     assert_int_equal(wnnGraphGetOutputCount(graph), count);
     wnnGraphRelease(graph);
-    wnnModelRelease(model);
 }
 
 TEST(outputs_can_be_chosen)
@@ -200,8 +198,8 @@ TEST(outputs_can_be_chosen)
     const WNNStringView two[2] = {WNN_STR("c"), WNN_STR("a")}, twice[2] = {WNN_STR("b"), WNN_STR("b")}, wrong = WNN_STR("d");
     WNNDynamicModelOptions all = WNN_DYNAMIC_MODEL_OPTIONS_INIT;
     WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
-    WNNDynamicModel model;
-    WNNGraph graph;
+    OWNED(dynamic_model) WNNDynamicModel model = NULL;
+    OWNED(compiled) WNNGraph graph = NULL;
 
     read_outputs(context, 2, two, WNNStatus_Success, "");
     read_outputs(context, 2, twice, WNNStatus_DataError, "output \"b\" is requested twice");
@@ -217,15 +215,13 @@ TEST(outputs_can_be_chosen)
     assert_int_equal(wnnDynamicModelGetGraph(model, 1, &(WNNModelDimension){WNN_STR("n"), 3}, 0, NULL, &graph),
                      WNNStatus_Success);
     assert_int_equal(wnnGraphGetOutputCount(graph), 1);
-    wnnGraphRelease(graph);
-    wnnDynamicModelRelease(model);
 }
 
 TEST(a_lost_context_is_no_fault_of_the_file)
 {
     const WNNStringView a = WNN_STR("a");
-    WNNDynamicModel model;
-    WNNContext lost;
+    OWNED(dynamic_model) WNNDynamicModel model = NULL;
+    OWNED(context) WNNContext lost = NULL;
     WNNGraph graph;
 
     assert_int_equal(wnnCreateContext(NULL, &lost), WNNStatus_Success);
@@ -234,8 +230,6 @@ TEST(a_lost_context_is_no_fault_of_the_file)
     read_outputs(lost, 1, &a, WNNStatus_InvalidStateError, "the model in memory: the context is lost");
     assert_int_equal(wnnDynamicModelGetGraph(model, 1, &(WNNModelDimension){WNN_STR("n"), 3}, 0, NULL, &graph),
                      WNNStatus_InvalidStateError);
-    wnnDynamicModelRelease(model);
-    wnnContextRelease(lost);
 }
 
 /** Makes x -> relu -> r in a builder of the program's own, and reads the text with r in place of its input x. */
@@ -328,14 +322,13 @@ TEST(the_budget_of_the_options_counts)
 {
     WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
     WNNGraph graph;
-    WNNModel model;
+    OWNED(model) WNNModel model = NULL;
 
     o.budget.bytes = 1;
     assert_int_equal(wnnModelReadMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_Success);
     assert_int_equal(wnnModelBuild(model, &graph), WNNStatus_OperationError);
     assert_null(graph);
     assert_non_null(strstr(wnnModelGetLastErrorMessage().data, "budget"));
-    wnnModelRelease(model);
 }
 
 TEST_GROUP(create_context, release_context)

@@ -16,6 +16,7 @@
 #include "readers/text/compare.h"
 #include "support/shared.h"
 #include "support/help.h"
+#include "support/scoped.h"
 
 enum { SHAPES_MAX = 16 };
 
@@ -112,8 +113,8 @@ int main(int argc, char **argv)
     struct error e = {0};
     struct model_options options = {.shapes = shapes};
     int failed = 0, forms = 0, nodes = 0;
-    WNNContext context;
-    cJSON *manifest;
+    OWNED(context) WNNContext context = NULL;
+    OWNED(json) cJSON *manifest = NULL;
     struct model m;
     size_t length;
 
@@ -135,7 +136,7 @@ int main(int argc, char **argv)
         return fail("context", "none");
     if (!model_read(context, argv[1], &options, &m, &e))
         return fail(argv[1], e.message);
-    struct graph *g = take(&m);
+    OWNED(graph) struct graph *g = take(&m);
     if (!g || !mkdtemp(folder))
         return fail(folder, "no graph, or no folder for its files");
     for (int json = 0; json < 2; json++)
@@ -144,10 +145,7 @@ int main(int argc, char **argv)
     graph_for_each (g, n)
         nodes++;
     printf("%s: %d nodes, %d of %d forms read back the same\n", argv[1], nodes, forms - failed, forms);
-    graph_free(g);
     model_free(&m);
-    cJSON_Delete(manifest);
-    wnnContextRelease(context);
     rmdir(folder);
     return failed != 0;
 }

@@ -27,29 +27,25 @@ static bool is_json(const char *text)
 
 static bool read_with(const char *text, size_t length, const struct model_options *options, struct model *m, struct error *e)
 {
-    char *copy = malloc(length ? length : 1); /* bytes after the end do not belong to it */
+    OWNED(memory) char *copy = malloc(length ? length : 1); /* bytes after the end do not belong to it */
 
     assert_non_null(copy);
     memcpy(copy, text, length);
     bool ok = (is_json(text) ? model_read_json : model_read_text)(context, "dir/a b.webnn", copy, length, options, m, e);
-    free(copy);
     return ok;
 }
 
 /** The text must be read as the graph that our own parser makes of `same`. */
 static void check_same(const char *text, const char *same)
 {
-    struct graph *a = parse_text(same), *b;
-    struct model m;
+    OWNED(graph) struct graph *a = parse_text(same), *b = NULL;
+    SCOPED(model_free) struct model m = {0};
     struct error error = {0};
 
     assert_works(read_with(text, strlen(text), NULL, &m, &error), &error);
     b = take(&m);
     if (!graphs_equal(a, b))
         fail_msg("%s", text);
-    graph_free(a);
-    graph_free(b);
-    model_free(&m);
 }
 
 #define GRAPH(inputs, consts, nodes, outputs)                                                                                  \
@@ -235,27 +231,24 @@ static void check_written(struct graph *g)
 {
     for (int json = 0; json < 2; json++) {
         struct error e = {0};
-        struct model m;
+        SCOPED(model_free) struct model m = {0};
         size_t length;
-        char *text = write_text(g, json, false, &length);
+        OWNED(memory) char *text = write_text(g, json, false, &length);
 
         assert_works(read_with(text, length, NULL, &m, &e), &e);
         assert_string_equal(m.name, "a \"name\"");
-        struct graph *back = take(&m);
+        OWNED(graph) struct graph *back = take(&m);
         if (!graphs_equal(g, back))
             fail_msg("%s", text);
-        graph_free(back);
-        model_free(&m);
-        free(text);
     }
 }
 
 TEST(odd_names_are_kept)
 {
     struct error e = {0};
-    struct graph *g = parse_text(odd);
-    struct model m;
-    char *text;
+    OWNED(graph) struct graph *g = parse_text(odd);
+    SCOPED(model_free) struct model m = {0};
+    OWNED(memory) char *text = NULL;
     size_t length;
 
     check_written(g);
@@ -272,19 +265,15 @@ TEST(odd_names_are_kept)
     assert_string_equal(m.outputs[2].name, "y");
     assert_string_equal(m.outputs[3].name, "true_");
     assert_ptr_not_equal(m.outputs[0].operand, m.outputs[1].operand);
-    free(text);
-    model_free(&m);
-    graph_free(g);
 }
 
 /** What float32 has no place for became an infinity, which no method takes: it must be written as a number. */
 TEST(huge_options_are_written_as_numbers)
 {
-    struct graph *g =
+    OWNED(graph) struct graph *g =
         parse_text(GRAPH("x: f32[2];", "", "y = elu(x, alpha=1e300); z = linear(y, alpha=-1e39, beta=1e-320);", "z;"));
 
     check_written(g);
-    graph_free(g);
 }
 
 /* ---- free dimensions and inputs that become constants ---- */
@@ -498,7 +487,7 @@ TEST(deep_nesting_is_refused)
     static const char *const heads[] = {"webnn_graph \"g\" v1 { nodes { y = relu(",
                                         "webnn_graph \"g\" v1 { consts { y: f32[1] @values(", "{\"format\": "};
     enum { DEPTH = 1 << 20 };
-    char *text = malloc(DEPTH + 64);
+    OWNED(memory) char *text = malloc(DEPTH + 64);
     struct model m;
 
     assert_non_null(text);
@@ -511,7 +500,6 @@ TEST(deep_nesting_is_refused)
         assert_false(read_with(text, n + DEPTH, NULL, &m, &e));
         assert_non_null(strstr(e.message, "nested too deeply"));
     }
-    free(text);
 }
 
 TEST_GROUP(create_context, release_context)

@@ -17,7 +17,7 @@ static void read_without_memory(const char *name, const struct model_options *op
 
     for (bool done = false; !done; n++) {
         struct error e = {0};
-        struct model m;
+        SCOPED(model_free) struct model m = {0};
 
         allocations_fail_after(n);
         const bool ok = model_read(context, name, options, &m, &e);
@@ -27,7 +27,6 @@ static void read_without_memory(const char *name, const struct model_options *op
         if (!done && (ok || !strstr(e.message, "out of memory")) && right)
             fail_msg("%s, allocation %ld: %s", name, n, ok ? "is read all the same" : e.message);
         assert_true(ok == (m.builder != NULL));
-        model_free(&m);
     }
     printf("  %s: %ld allocations\n", name, n - 1);
     assert_true(n > 10);

@@ -35,7 +35,7 @@ TEST(safetensors_are_read)
         " \"none\": {\"dtype\": \"I64\", \"shape\": [0, 7], \"data_offsets\": [0, 0]},"
         " \"flags\": {\"dtype\": \"BOOL\", \"shape\": [], \"data_offsets\": [14, 15]}}  ";
     size_t length;
-    void *bytes = safetensors(header, sizeof header - 1, 15, &length);
+    OWNED(memory) void *bytes = safetensors(header, sizeof header - 1, 15, &length);
     struct weights *w;
     struct error error = {0};
 
@@ -53,7 +53,6 @@ TEST(safetensors_are_read)
     assert_int_equal(weights_find(w, "flags", 5)->dataType, WNNOperandDataType_Uint8);
     assert_null(weights_find(w, "c", 1));
     weights_close(w);
-    free(bytes);
 }
 
 #define TENSOR(shape, offsets) "{\"a\": {\"dtype\": \"F32\", \"shape\": " shape ", \"data_offsets\": " offsets "}}"
@@ -109,7 +108,8 @@ TEST(hostile_safetensors_are_refused)
     for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
         size_t length;
         const char *h = hostile[i].header;
-        void *bytes = safetensors(h, hostile[i].header_length ? hostile[i].header_length : strlen(h), hostile[i].data, &length);
+        OWNED(memory) void *bytes =
+            safetensors(h, hostile[i].header_length ? hostile[i].header_length : strlen(h), hostile[i].data, &length);
         struct error e = {0};
         char wanted[256];
         struct weights *w;
@@ -122,7 +122,6 @@ TEST(hostile_safetensors_are_refused)
             wrong++;
         }
         assert_null(w);
-        free(bytes);
     }
     assert_int_equal(wrong, 0);
 }
@@ -217,7 +216,6 @@ TEST(weights_are_found_next_to_the_model)
     char bytes[16] = "WGWT\1\0\0\0";
     size_t length;
     struct model m;
-    struct error e = {0};
     struct error error = {0};
 
     memcpy(bytes + 8, values, 8);
@@ -234,21 +232,20 @@ TEST(weights_are_found_next_to_the_model)
     write_text("m.manifest.json", manifest);
     assert_works(read_graph(&m, NULL, &error), &error);
     /* Lent from the file, not copied: pages of a mapping begin with it. */
-    struct graph *g = builder_take_graph(m.builder, 1, (WNNNamedOperand[]){{WNN_STR("y"), m.outputs[0].operand}}, &e);
+    OWNED(graph) struct graph *g =
+        builder_take_graph(m.builder, 1, (WNNNamedOperand[]){{WNN_STR("y"), m.outputs[0].operand}}, &(struct error){0});
     assert_non_null(g);
     assert_memory_equal(g->first_constant->constant->data, values, 8);
     assert_non_null(g->first_constant->constant->release.callback);
     assert_int_equal((uintptr_t)g->first_constant->constant->data % 4096, 8);
     model_free(&m);
-    graph_free(g);
 
-    void *tensors = safetensors(header, sizeof header - 1, 8, &length);
+    OWNED(memory) void *tensors = safetensors(header, sizeof header - 1, 8, &length);
     write_bytes("other.safetensors", tensors, length);
     assert_works(read_graph(&m, "other.safetensors", &error), &error);
     model_free(&m);
     write_bytes("other.safetensors", tensors, length - 1);
     expect_message("other.safetensors", "are not within the 7 bytes of the file");
-    free(tensors);
     static const char *const files[] = {"m.webnn", "m.weights", "m.manifest.json", "other.safetensors"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         remove(files[i]);
@@ -259,7 +256,7 @@ TEST(unwritable_files_are_told)
 {
     const struct text_options options = {.weights = TEXT_WEIGHTS_CONTAINER};
     struct error e = {0};
-    struct graph *g = graph_parse(graph, strlen(graph), NULL, NULL, &e);
+    OWNED(graph) struct graph *g = graph_parse(graph, strlen(graph), NULL, NULL, &e);
     static const char plain[] = "webnn_graph \"g\" v1 { inputs { x: f32[2]; } nodes { y = relu(x); } outputs { y; } }";
     struct error error = {0};
 
@@ -269,30 +266,26 @@ TEST(unwritable_files_are_told)
     assert_non_null(g);
     assert_false(text_write_files(g, &options, "/nowhere/m.webnn", &error));
     assert_non_null(strstr(error.message, "No such file or directory"));
-    graph_free(g);
 }
 
 TEST(loops_are_not_written)
 {
     const struct text_options options = {.weights = TEXT_WEIGHTS_SAFETENSORS};
     const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, (uint32_t[]){2}, NULL};
-    WNNGraphBuilder b;
+    OWNED(builder) WNNGraphBuilder b = NULL;
     WNNOperand x, p, y;
     struct error error = {0};
-    struct error e = {0};
 
     assert_int_equal(wnnContextCreateGraphBuilder(context, &b), WNNStatus_Success);
     x = wnnGraphBuilderInput(b, WNN_STR("x"), &d);
     assert_int_equal(wnnGraphBuilderBeginLoop(b, 3, 1, &x, 0, NULL, &p), WNNStatus_Success);
     p = wnnGraphBuilderNeg(b, p, NULL);
     assert_int_equal(wnnGraphBuilderEndLoop(b, WNN_STR(""), 1, &p, 0, NULL, &y), WNNStatus_Success);
-    struct graph *g = builder_take_graph(b, 1, (WNNNamedOperand[]){{WNN_STR("y"), y}}, &e);
+    OWNED(graph) struct graph *g = builder_take_graph(b, 1, (WNNNamedOperand[]){{WNN_STR("y"), y}}, &(struct error){0});
     assert_non_null(g);
     assert_false(text_write_files(g, &options, "loop.webnn", &error));
     assert_non_null(strstr(error.message, "the graph has a loop"));
     assert_int_not_equal(access("loop.webnn", F_OK), 0);
-    graph_free(g);
-    wnnGraphBuilderRelease(b);
 }
 
 /** Writes a model of eight numbers of 4 bits, one of whose outputs is these alone, and reads it back. */
@@ -313,9 +306,8 @@ static void write_numbers_of_4_bits(const char *path, bool json)
     outputs[1].operand =
         wnnGraphBuilderConstantUint4Lent(m.builder, &d, nibbles, sizeof nibbles, (WNNBufferReleaseCallbackInfo){0});
     outputs[0].operand = wnnGraphBuilderMax(m.builder, x, outputs[1].operand, NULL);
-    struct graph *g = model_take_graph(&m, &e);
+    OWNED(graph) struct graph *g = model_take_graph(&m, &e);
     assert_works(g && text_widen_constants(g, &e) && text_write_files(g, &options, path, &e), &e);
-    graph_free(g);
     wnnGraphBuilderRelease(m.builder);
     const struct model_options plain = {0};
     assert_works(model_read(context, path, &plain, &again, &e), &e);

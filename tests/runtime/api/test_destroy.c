@@ -71,7 +71,7 @@ TEST(destroy_waits_for_a_copy_and_fails_it)
     enum { BYTES = 1 << 20 };
     WNNTensorDescriptor d = {
         .dataType = WNNOperandDataType_Uint8, .rank = 1, .shape = (uint32_t[]){BYTES}, .readable = true, .writable = true};
-    WNNTensor t;
+    OWNED(tensor) WNNTensor t = NULL;
     struct report r = {0};
     unsigned char *data = malloc(BYTES);
 
@@ -88,7 +88,6 @@ TEST(destroy_waits_for_a_copy_and_fails_it)
     assert_int_equal(gate.arrived, 1); /* the rest was not copied */
     assert_int_equal(data[BYTES - 1], 0xAA);
     free(data);
-    wnnTensorRelease(t);
 }
 
 static void on_lost(WNNContext context, WNNStringView message, void *userdata1, void *userdata2)

@@ -10,7 +10,7 @@
 
 TEST(mode_wait_any_only)
 {
-    WNNTensor t = fake_tensor(context, true, true);
+    OWNED(tensor) WNNTensor t = fake_tensor(context, true, true);
     struct report r = {0};
     WNNFuture f = read_async(context, t, &r, WNNCallbackMode_WaitAnyOnly);
 
@@ -27,12 +27,11 @@ TEST(mode_wait_any_only)
     /* Again: it has completed and its callback has run. */
     assert_int_equal(wnnContextWaitAny(context, 1, &f, 0), WNNStatus_Success);
     assert_int_equal(r.calls, 1);
-    wnnTensorRelease(t);
 }
 
 TEST(process_events_calls_back)
 {
-    WNNTensor t = fake_tensor(context, true, true);
+    OWNED(tensor) WNNTensor t = fake_tensor(context, true, true);
     struct report r[3] = {{0}}, only = {0};
 
     for (int i = 0; i < 3; i++)
@@ -48,7 +47,6 @@ TEST(process_events_calls_back)
     assert_true(pthread_equal(r[0].thread, pthread_self()));
     wnnContextProcessEvents(context);
     assert_int_equal(r[0].calls + r[1].calls + r[2].calls, 3);
-    wnnTensorRelease(t);
 }
 
 TEST(spontaneous_callbacks_come_by_themselves)
@@ -77,7 +75,7 @@ TEST(spontaneous_callbacks_come_by_themselves)
 /* An error is told as any other end is: by the callback's mode.  Without a context nothing could wait for it. */
 TEST(a_read_without_a_tensor_reports)
 {
-    WNNContext c = fake_context(NULL);
+    OWNED(context) WNNContext c = fake_context(NULL);
     struct report waited = {0}, none = {0};
 
     WNNFuture f = read_async(c, NULL, &waited, WNNCallbackMode_WaitAnyOnly);
@@ -91,7 +89,6 @@ TEST(a_read_without_a_tensor_reports)
     assert_int_equal(none.calls, 1);
     assert_int_equal(none.status, WNNStatus_TypeError);
     assert_non_null(strstr(none.message, "context is NULL"));
-    wnnContextRelease(c);
 }
 
 /* Reads again, which must not wait for the read that called back. */
@@ -107,7 +104,7 @@ static void on_read_read(WNNStatus status, WNNStringView message, void *userdata
 /* With nothing before it, a short read is done by the caller. */
 TEST(short_read)
 {
-    WNNTensor x = fake_tensor(context, true, true);
+    OWNED(tensor) WNNTensor x = fake_tensor(context, true, true);
     struct report r = {.context = context, .tensor = x}, polled = {0};
     WNNReadTensorCallbackInfo info = {WNNCallbackMode_AllowSpontaneous, on_read_read, &r, NULL};
 
@@ -123,7 +120,6 @@ TEST(short_read)
     assert_int_equal(wnnContextWaitAny(context, 1, &f, 0), WNNStatus_Success);
     assert_int_equal(polled.calls, 1);
     assert_memory_equal(polled.data, values, sizeof values);
-    wnnTensorRelease(x);
 }
 
 TEST(wait_any)

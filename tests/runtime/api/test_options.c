@@ -52,7 +52,7 @@ TEST(context_options_of_other_versions_are_read)
 TEST(tensor_descriptors_of_other_versions_are_read)
 {
     WNNTensorDescriptor d = WNN_TENSOR_DESCRIPTOR_INIT;
-    WNNContext c;
+    OWNED(context) WNNContext c = NULL;
     WNNTensor t;
 
     assert_int_equal(wnnCreateContext(NULL, &c), WNNStatus_Success);
@@ -64,7 +64,6 @@ TEST(tensor_descriptors_of_other_versions_are_read)
     d.structSize = 16;
     assert_int_equal(wnnContextCreateTensor(c, &d, &t), WNNStatus_TypeError);
     SAYS("createTensor: descriptor.structSize is 16", "WNN_TENSOR_DESCRIPTOR_INIT");
-    wnnContextRelease(c);
 }
 
 /** The engine is the option's; with Auto the variable's, unless variables are ignored. */

@@ -86,7 +86,7 @@ TEST(a_brief_dispatch_is_done_when_the_call_returns)
 static void submit_under(const char *policy)
 {
     const char *before = getenv("OMP_WAIT_POLICY");
-    char *kept = before ? strdup(before) : NULL;
+    OWNED(memory) char *kept = before ? strdup(before) : NULL;
 
     setenv("OMP_WAIT_POLICY", policy, 1);
     WNNContext c = fake_context(NULL);
@@ -97,7 +97,6 @@ static void submit_under(const char *policy)
         setenv("OMP_WAIT_POLICY", kept, 1);
     else
         unsetenv("OMP_WAIT_POLICY");
-    free(kept);
     for (unsigned i = 0; i < 400; i++) {
         struct report r = {0};
 

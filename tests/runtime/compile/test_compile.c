@@ -57,7 +57,7 @@ static float *test_data(size_t count, int seed)
 static struct results expected(const char *body, int seed)
 {
     struct results r = {{0}, {0}};
-    struct graph *g = parse_body(body);
+    OWNED(graph) struct graph *g = parse_body(body);
     float *inputs[8] = {0};
 
     for (uint32_t i = 0; i < g->input_count; i++)
@@ -69,14 +69,13 @@ static struct results expected(const char *body, int seed)
     assert_done(graph_interpret(g, (const void *const *)inputs, (void *const *)r.data, &e));
     for (int i = 0; i < 8; i++)
         free(inputs[i]);
-    graph_free(g);
     return r;
 }
 
 /* Computes with a built graph and compares. */
 static void check(WNNGraph graph, const char *body, int seed)
 {
-    struct results want = expected(body, seed);
+    SCOPED(results_free) struct results want = expected(body, seed);
     WNNNamedBuffer inputs[8], outputs[8];
     size_t input_count = wnnGraphGetInputCount(graph), output_count = wnnGraphGetOutputCount(graph);
     WNNNamedOperandDescriptor d;
@@ -102,7 +101,6 @@ static void check(WNNGraph graph, const char *body, int seed)
     }
     for (size_t i = 0; i < input_count; i++)
         free(inputs[i].data);
-    results_free(&want);
 }
 
 static WNNContext new_context_on(WNNEngine engine, const char *debug, uint32_t threads)
@@ -137,12 +135,11 @@ TEST(all_ways_compute_the_same)
 
     for (size_t i = 0; i < sizeof debug / sizeof *debug; i++)
         for (uint32_t threads = 1; threads <= 3; threads += 2) {
-            WNNContext c = new_context(debug[i], threads);
-            WNNGraph graph = build(c, network);
+            OWNED(context) WNNContext c = new_context(debug[i], threads);
+            OWNED(compiled) WNNGraph graph = build(c, network);
             assert_int_equal(wnnGraphGetInputCount(graph), 2);
             check(graph, network, 1);
             check(graph, network, 2);
-            release_graph(c, graph);
         }
 }
 
@@ -194,25 +191,24 @@ TEST(library_refuses)
 {
     /* One after the other, and all. */
     for (int from = 0; from < 5 && library_has_code(); from++) {
-        WNNContext c = new_hooked_context(from, from == 4 ? 1000 : 1);
+        OWNED(context) WNNContext c = new_hooked_context(from, from == 4 ? 1000 : 1);
         if (from == 4)
             hook_refuse_from = 0;
-        WNNGraph graph = build(c, network);
+        OWNED(compiled) WNNGraph graph = build(c, network);
         assert_true(hook_calls > 0);
         check(graph, network, 3);
-        release_graph(c, graph);
     }
 }
 
 TEST(carried_values_share_storage_with_the_next_ones)
 {
-    WNNContext c = new_context_on(WNNEngine_Cpu, "", 1);
+    OWNED(context) WNNContext c = new_context_on(WNNEngine_Cpu, "", 1);
     struct graph *g = parse_body("inputs { x: f32[3]; y: f32[3]; } nodes { } outputs { }");
     struct loop_body body = {.graph = parse_body("inputs { a: f32[3]; b: f32[3]; } nodes { n = add(a, b); } outputs { n; }")};
     float x[3] = {1, 2, 3}, y[3] = {10, 20, 30}, z[3];
     const WNNNamedBuffer in[2] = {{WNN_STR("x"), x, sizeof x}, {WNN_STR("y"), y, sizeof y}}, out = {WNN_STR("z"), z, sizeof z};
     struct error e = {0};
-    WNNGraph graph;
+    OWNED(compiled) WNNGraph graph = NULL;
 
     body.carried = 1;
     body.iterations = 4;
@@ -223,14 +219,13 @@ TEST(carried_values_share_storage_with_the_next_ones)
     assert_int_equal(wnnGraphCompute(graph, 2, in, 1, &out), WNNStatus_Success);
     for (int i = 0; i < 3; i++)
         assert_true(z[i] == x[i] + 4 * y[i]);
-    release_graph(c, graph);
 }
 
 TEST(building_fails_when_the_context_is_lost)
 {
     if (!library_has_code()) /* whose first step calls the hook */
         skip();
-    WNNContext c = new_hooked_context(0, 0);
+    OWNED(context) WNNContext c = new_hooked_context(0, 0);
     WNNGraph graph = (WNNGraph)1;
     struct error e = {0};
 
@@ -240,18 +235,16 @@ TEST(building_fails_when_the_context_is_lost)
     assert_int_equal(hook_calls, 1); /* cancelled: the other steps were not made */
     assert_int_equal(runtime_build(c, parse_body(network), &graph, &e), WNNStatus_InvalidStateError);
     assert_int_equal(hook_calls, 1);
-    wnnContextRelease(c);
 }
 
 TEST(a_bad_switch_is_refused)
 {
-    WNNContext c = new_context("skip=no-such-pass", 1);
+    OWNED(context) WNNContext c = new_context("skip=no-such-pass", 1);
     WNNGraph graph;
     struct error e = {0};
 
     assert_int_equal(runtime_build(c, parse_body(network), &graph, &e), WNNStatus_OperationError);
     assert_non_null(strstr(e.message, "no-such-pass"));
-    wnnContextRelease(c);
 }
 
 /* ---- callers of all kinds ---- */
@@ -305,14 +298,13 @@ static void *compute_many(void *data)
 
 TEST(many_threads_share_one_graph)
 {
-    WNNContext c = new_context("", 2);
-    WNNGraph graph = build(c, network);
+    OWNED(context) WNNContext c = new_context("", 2);
+    OWNED(compiled) WNNGraph graph = build(c, network);
     struct many many[6];
 
     for (int i = 0; i < 6; i++)
         many[i] = (struct many){graph, i * 5};
     run_on_threads(6, compute_many, many, sizeof *many);
-    release_graph(c, graph);
 }
 
 /* ---- constants ---- */
@@ -328,7 +320,7 @@ static void on_release(void const *data, size_t bytes, void *userdata1, void *us
  * device has copies of both. */
 TEST(lent_constants_are_read_or_given_back)
 {
-    WNNContext c = new_context_on(WNNEngine_Cpu, "", 1);
+    OWNED(context) WNNContext c = new_context_on(WNNEngine_Cpu, "", 1);
     struct tensor_type vector = {.type = WNNOperandDataType_Float32, .rank = 1, .dims = {4}};
     struct tensor_type matrix = {.type = WNNOperandDataType_Float32, .rank = 2, .dims = {32, 32}};
     struct graph *g = graph_create();
@@ -368,7 +360,6 @@ TEST(lent_constants_are_read_or_given_back)
     wnnGraphRelease(graph);
     assert_int_equal(released, 2);
     free(weights);
-    wnnContextRelease(c);
 }
 
 /* Returns how many constants of two graphs are the same, and how many large ones the first has. */
@@ -402,7 +393,7 @@ TEST(graphs_share_packed_weights)
 
     for (int i = 0; i < 2; i++)
         snprintf(text[i], sizeof text[i], body, i ? 40 : 1);
-    WNNContext c = new_context("", 1);
+    OWNED(context) WNNContext c = new_context("", 1);
     for (int i = 0; i < 2; i++)
         graphs[i] = build(c, text[i]);
     assert_true(count_shared(graphs[0], graphs[1], &large) > 0);
@@ -410,5 +401,4 @@ TEST(graphs_share_packed_weights)
     wnnGraphRelease(graphs[0]); /* what it shares stays */
     check(graphs[1], text[1], 1);
     wnnGraphRelease(graphs[1]);
-    wnnContextRelease(c);
 }

@@ -55,7 +55,7 @@ TEST(context_options_are_checked)
 
 TEST(tensors_are_checked)
 {
-    WNNContext c = fake_context(NULL);
+    OWNED(context) WNNContext c = fake_context(NULL);
     WNNTensor t = (WNNTensor)1;
     WNNTensorDescriptor d = {
         .dataType = WNNOperandDataType_Int8, .rank = 2, .shape = (uint32_t[]){3, 5}, .readable = true, .writable = false};
@@ -108,12 +108,11 @@ TEST(tensors_are_checked)
     /* The context's state comes before the descriptor. */
     d.rank = 9;
     assert_int_equal(wnnContextCreateTensor(c, &d, &t), WNNStatus_InvalidStateError);
-    wnnContextRelease(c);
 }
 
 TEST(constant_tensors_are_checked)
 {
-    WNNContext other = fake_context(NULL);
+    OWNED(context) WNNContext other = fake_context(NULL);
     WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, (uint32_t[]){4}, NULL};
     WNNTensor t;
     struct tensor_type type;
@@ -154,12 +153,11 @@ TEST(constant_tensors_are_checked)
     assert_null(runtime_tensor_constant(context, t, &type, &e));
     assert_int_equal(e.status, WNNStatus_TypeError);
     wnnTensorRelease(t);
-    wnnContextRelease(other);
 }
 
 TEST(read_and_write)
 {
-    WNNContext c = fake_context(NULL), other = fake_context(NULL);
+    OWNED(context) WNNContext c = fake_context(NULL), other = fake_context(NULL);
     WNNTensor both = fake_tensor(c, true, true), neither = fake_tensor(c, false, false);
     float data[5] = {0};
 
@@ -193,13 +191,11 @@ TEST(read_and_write)
     assert_int_equal(wnnContextReadTensor(other, both, data, 16), WNNStatus_TypeError);
     wnnTensorRelease(both);
     wnnTensorRelease(neither);
-    wnnContextRelease(other);
-    wnnContextRelease(c);
 }
 
 TEST(dispatches_are_checked)
 {
-    WNNContext c = fake_context(NULL), other = fake_context(NULL);
+    OWNED(context) WNNContext c = fake_context(NULL), other = fake_context(NULL);
     WNNGraph g = fake_graph(c, 2, 1, fake_double, NULL);
     WNNTensor a = fake_tensor(c, true, true), b = fake_tensor(c, true, true), x = fake_tensor(c, true, true);
     WNNTensor foreign = fake_tensor(other, true, true), constant, odd;
@@ -275,8 +271,6 @@ TEST(dispatches_are_checked)
     WNNTensor all[] = {a, b, x, foreign, constant, odd, plain};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         wnnTensorRelease(all[i]);
-    wnnContextRelease(other);
-    wnnContextRelease(c);
 }
 
 TEST(computes_are_checked)
@@ -327,7 +321,7 @@ TEST(computes_are_checked)
 
 TEST(graphs_are_described)
 {
-    WNNGraph g = fake_graph(context, 3, 2, fake_double, NULL);
+    OWNED(compiled) WNNGraph g = fake_graph(context, 3, 2, fake_double, NULL);
     WNNNamedOperandDescriptor d;
 
     assert_int_equal(wnnGraphGetInputCount(g), 3);
@@ -345,7 +339,6 @@ TEST(graphs_are_described)
     assert_int_equal(wnnGraphGetOutput(g, 0, NULL), WNNStatus_TypeError);
     wnnGraphDestroy(g);
     assert_int_equal(wnnGraphGetInput(g, 0, &d), WNNStatus_Success);
-    wnnGraphRelease(g);
 }
 
 /* Inputs that no output depends on are no inputs of the graph; the others keep their order. */
@@ -362,7 +355,7 @@ TEST(unreachable_inputs_are_none)
     struct node *unused = node_create(g, NULL, OP_ADD, "", 2, (struct value *[]){a, b}, NULL, NULL, &e);
     assert_non_null(unused);
     assert_true(graph_add_output(g, "o", 1, used->results[0]));
-    WNNGraph graph = graph_create_object(context, g, &e);
+    OWNED(compiled) WNNGraph graph = graph_create_object(context, g, &e);
     graph_free(g);
     assert_non_null(graph);
     assert_int_equal(wnnGraphGetInputCount(graph), 1);
@@ -370,7 +363,6 @@ TEST(unreachable_inputs_are_none)
     assert_int_equal(d.name.length, 3);
     assert_memory_equal(d.name.data, "b\0c", 4);
     assert_int_equal(graph->inputs[0].slot, 1);
-    wnnGraphRelease(graph);
 }
 
 TEST(supported_types_are_told)
@@ -394,7 +386,6 @@ static float many_values[2][MANY];
 /** A graph that is only asked whether a call fits it: i0, i1, ... and o0, o1, ..., all scalars.  Buffers come in reverse. */
 static WNNGraph graph_of_many(WNNContext c)
 {
-    struct error e = {0};
 
     for (int k = 0; k < 2; k++)
         for (uint32_t i = 0; i < MANY; i++) {
@@ -407,7 +398,7 @@ static WNNGraph graph_of_many(WNNContext c)
             many_buffers[k][MANY - 1 - i] =
                 (WNNNamedBuffer){{many_names[k][i], (size_t)length}, &many_values[k][i], sizeof(float)};
         }
-    WNNGraph g = graph_create_described(c, MANY, MANY, many_bindings[0], MANY, many_bindings[1], &e);
+    WNNGraph g = graph_create_described(c, MANY, MANY, many_bindings[0], MANY, many_bindings[1], &(struct error){0});
     assert_non_null(g);
     assert_true(graph_publish(g));
     wnnContextAddRef(c);
@@ -418,7 +409,7 @@ static WNNGraph graph_of_many(WNNContext c)
 /* Names come in any order, and buffers lie anywhere: the time does not grow with the square of their number. */
 TEST(many_names_and_buffers)
 {
-    WNNGraph g = graph_of_many(context);
+    OWNED(compiled) WNNGraph g = graph_of_many(context);
     clock_t start = clock();
 
     many_buffers[1][7].data = &many_values[1][9]; /* of o39992, which o9 has, too */
@@ -443,7 +434,6 @@ TEST(many_names_and_buffers)
     assert_int_equal(wnnGraphCompute(g, SIZE_MAX, many_buffers[0], MANY, many_buffers[1]), WNNStatus_TypeError);
     MESSAGE_HAS("inputs are given, the graph has 40000");
     assert_int_equal(wnnGraphCompute(g, MANY, many_buffers[0], SIZE_MAX, many_buffers[1]), WNNStatus_TypeError);
-    wnnGraphRelease(g);
 }
 
 TEST_EACH(create_fake_context, release_fake_context)

@@ -183,7 +183,7 @@ static inline WNNGraph fake_graph(WNNContext context, uint32_t input_count, uint
                                   void *user)
 {
     struct tensor_type type = {.type = WNNOperandDataType_Float32, .rank = 1, .dims = {4}};
-    struct graph *g = graph_create();
+    OWNED(graph) struct graph *g = graph_create();
     struct value *inputs[8];
     struct error e;
 
@@ -201,7 +201,6 @@ static inline WNNGraph fake_graph(WNNContext context, uint32_t input_count, uint
         assert_true(graph_add_output(g, (char[]){(char)('x' + i)}, 1, v));
     }
     WNNGraph graph = graph_create_object(context, g, &e);
-    graph_free(g);
     assert_non_null(graph);
     graph->executable = calloc(1, sizeof *graph->executable);
     assert_non_null(graph->executable);

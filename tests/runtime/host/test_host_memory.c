@@ -119,9 +119,9 @@ static WNNStatus compute(WNNGraph g, float *x, float *y)
 /* Returns whether the context survived: a dispatch that fails on the timeline loses it. */
 static bool session(const WNNContextOptions *options)
 {
-    WNNContext c;
-    WNNGraph g, h;
-    WNNTensor t, u, k;
+    OWNED(context) WNNContext c = NULL;
+    OWNED(compiled) WNNGraph g = NULL, h = NULL;
+    OWNED(tensor) WNNTensor t = NULL, u = NULL, k = NULL;
     WNNOperandDescriptor cd = {WNNOperandDataType_Float32, 2, descriptor.shape, NULL};
     struct end end = {0};
     float x[48] = {0}, y[48];
@@ -149,12 +149,6 @@ static bool session(const WNNContextOptions *options)
         allocation_has_failed();
         TRY(wnnContextReadTensor(c, u, y, 192), WNNStatus_UnknownError);
     }
-    wnnTensorRelease(t);
-    wnnTensorRelease(u);
-    wnnTensorRelease(k);
-    wnnGraphRelease(g);
-    wnnGraphRelease(h);
-    wnnContextRelease(c);
     return survived;
 }
 

@@ -121,13 +121,13 @@ static void made_free(struct made *m)
     cpu_executable_clear(&m->x);
     free(m);
 }
+DROPS(made, struct made *, made_free)
 
 static bool run(struct made *m, const float *in, float *out)
 {
-    struct error e = {0};
     struct engine_binding input = {.host = (void *)in}, output = {.host = out};
 
-    return executable_run(&m->x.base, &input, &output, NULL, &e);
+    return executable_run(&m->x.base, &input, &output, NULL, &(struct error){0});
 }
 
 /* input -> -x (arena at 64) -> x + 1 (in place) -> copy to the output, plus a constant copied after it. */
@@ -149,7 +149,7 @@ static struct made *chain(int64_t n, uint32_t threads)
 
 static void check_chain(struct made *m, int64_t n, float first)
 {
-    float *in = calloc((size_t)n, 4), *out = calloc((size_t)(n + 1), 4);
+    OWNED(memory) float *in = calloc((size_t)n, 4), *out = calloc((size_t)(n + 1), 4);
 
     for (int64_t i = 0; i < n; i++)
         in[i] = first + (float)(i % 1000);
@@ -157,8 +157,6 @@ static void check_chain(struct made *m, int64_t n, float first)
     for (int64_t i = 0; i < n; i++)
         assert_true(in[i] == first + (float)(i % 1000) && out[i] == 1 - in[i]);
     assert_true(out[n] == 8);
-    free(in);
-    free(out);
 }
 
 TEST(steps_in_order)
@@ -167,24 +165,22 @@ TEST(steps_in_order)
 
     for (int i = 0; i < 5; i++)
         for (uint32_t threads = 1; threads <= 4; threads++) {
-            struct made *m = chain(sizes[i], threads);
+            OWNED(made) struct made *m = chain(sizes[i], threads);
             check_chain(m, sizes[i], 3);
             check_chain(m, sizes[i], -5); /* the same invocation again */
-            made_free(m);
         }
 }
 
 /* Buffers of the engine's are bound like host memory. */
 TEST(buffers_are_bound_like_host_memory)
 {
-    struct made *m = chain(4, 1);
+    OWNED(made) struct made *m = chain(4, 1);
     float in[4] = {1, 2, 3, 4}, out[5];
     struct engine_buffer input = {(engine_address)in, 16, 0}, output = {(engine_address)out, 20, 0};
 
     assert_done(executable_run(&m->x.base, &(struct engine_binding){.buffer = &input},
                                &(struct engine_binding){.buffer = &output}, NULL, &e));
     assert_true(out[2] == -2);
-    made_free(m);
 }
 
 /* ---- splitting ---- */
@@ -235,8 +231,8 @@ TEST(units_are_split)
     ((struct schedule *)p.steps[0].schedule)->cost.bytes = 1e6; /* more than L2 holds: odd iterations go backward in pieces */
     p.loops = arena_copy(&p.arena, &(struct program_loop){.count = 1, .iterations = 2}, sizeof *p.loops);
     p.loop_count = 1;
-    struct made *m = make(&p, functions, 3);
-    float *in = malloc(N * 4), *out = calloc(N, 4);
+    OWNED(made) struct made *m = make(&p, functions, 3);
+    OWNED(memory) float *in = malloc(N * 4), *out = calloc(N, 4);
     for (int i = 0; i < N; i++)
         in[i] = (float)i;
     assert_true(run(m, in, out));
@@ -244,9 +240,6 @@ TEST(units_are_split)
     assert_int_equal(split_units, 2 * 38);
     for (int i = 0; i < N; i++)
         assert_true(out[i] == -(float)i);
-    free(in);
-    free(out);
-    made_free(m);
 }
 
 /* ---- warming ---- */
@@ -270,14 +263,13 @@ TEST(executables_are_warmed)
 
     set_kernel(add(&p, STEP_KERNEL, 2, (struct location[]){AT(LOCATION_INPUT, 0, 0, N * 4), AT(LOCATION_OUTPUT, 0, 0, N * 4)}),
                elementwise(N), 0);
-    struct made *m = make(&p, functions, 1);
+    OWNED(made) struct made *m = make(&p, functions, 1);
     executable_warm(&m->x.base, 2 * N * 4 - 1);
     assert_int_equal(warm_calls, 0);
     executable_warm(&m->x.base, 4 * N * 4);
     assert_int_equal(warm_calls, 1);
     cpu_executable_warm(&m->x);
     assert_int_equal(warm_calls, 2);
-    made_free(m);
 }
 
 /* ---- concurrency ---- */
@@ -291,10 +283,9 @@ static void *compute_many(void *data)
 
 TEST(concurrent_runs)
 {
-    struct made *m = chain(2000, 1);
+    OWNED(made) struct made *m = chain(2000, 1);
 
     run_on_threads(8, compute_many, m, 0); /* more than invocations that are kept */
-    made_free(m);
 }
 
 static atomic_bool stop_flag;
@@ -315,12 +306,11 @@ TEST(stops_between_steps)
 
     set_kernel(add(&p, STEP_KERNEL, 2, (struct location[]){input, output}), elementwise(4), 0);
     set_kernel(add(&p, STEP_KERNEL, 2, (struct location[]){output, output}), elementwise(4), 0);
-    struct made *m = make(&p, functions, 1);
+    OWNED(made) struct made *m = make(&p, functions, 1);
     assert_false(executable_run(&m->x.base, &(struct engine_binding){.host = in}, &(struct engine_binding){.host = out},
                                 &(struct engine_stop){.lost = &stop_flag}, &e));
     assert_int_equal(e.status, WNNStatus_InvalidStateError);
     assert_true(out[1] == -2);
-    made_free(m);
 }
 
 /* ---- checking ---- */
@@ -345,7 +335,7 @@ TEST(gaps_are_poisoned)
 
     set_kernel(add(&p, STEP_KERNEL, 2, (struct location[]){input, arena}), elementwise(6), 0);
     set_kernel(add(&p, STEP_KERNEL, 2, (struct location[]){arena, output}), elementwise(6), 0);
-    struct made *m = make(&p, functions, 1);
+    OWNED(made) struct made *m = make(&p, functions, 1);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
@@ -356,7 +346,6 @@ TEST(gaps_are_poisoned)
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_false(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    made_free(m);
 }
 
 #else
@@ -391,7 +380,7 @@ TEST(programs_are_printed)
     float in[4] = {0}, out[4];
     p.steps[0].locations[0].slot = 0;
     p.steps[1].locations[0].bytes = 8;
-    struct made *m = make_with(&p, (const kernel_function[]){negate}, 1, &profile);
+    OWNED(made) struct made *m = make_with(&p, (const kernel_function[]){negate}, 1, &profile);
     assert_true(run(m, in, out));
     f = fmemopen(text, sizeof text - 1, "w");
     executable_print_profile(&m->x.base, f);
@@ -399,5 +388,4 @@ TEST(programs_are_printed)
     assert_non_null(strstr(text, "1 run(s) of 2 steps"));
     assert_non_null(strstr(text, "step0"));
     assert_non_null(strstr(text, "memcpy"));
-    made_free(m);
 }

@@ -169,8 +169,7 @@ TEST(layers_read_each_others_sequence)
 
     for (uint32_t threads = 1; threads <= 2; threads++) {
         struct debug_options debug = {.flags = 0};
-        struct error e = {0};
-        struct engine *en = engine_cpu_create(threads, &debug, &e);
+        struct engine *en = engine_cpu_create(threads, &debug, &(struct error){0});
         struct built b;
 
         assert_non_null(en);
@@ -210,8 +209,7 @@ TEST(bytes_are_told_apart)
                                "consts { w: f32[1, 256, 32] @scalar(0.02); r: f32[1, 256, 64] @scalar(-0.01); }"
                                "nodes { [h, c, s] = lstm(x, w, r, 20, 64, returnSequence=true); } outputs { h; s; }";
     struct debug_options debug = {.flags = DEBUG_NO_LIBRARY};
-    struct error e = {0};
-    struct engine *en = engine_cpu_create(1, &debug, &e);
+    struct engine *en = engine_cpu_create(1, &debug, &(struct error){0});
     struct executable_facts facts;
     struct step_facts s;
     struct built b;

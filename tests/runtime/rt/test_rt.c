@@ -114,7 +114,7 @@ static void compute_expected(struct object *o, struct program *p)
 
 static void object_make(struct object *o, uint32_t threads, bool plain, bool apart)
 {
-    struct graph *g = parse_body(body), *reference = parse_body(body);
+    OWNED(graph) struct graph *g = parse_body(body), *reference = parse_body(body);
     struct compile_times times;
     struct program p;
     struct error e = {0};
@@ -141,8 +141,6 @@ static void object_make(struct object *o, uint32_t threads, bool plain, bool apa
     write_serialized(o, &p, reference, functions, plain, apart);
     compute_expected(o, &p);
     program_free(&p);
-    graph_free(g);
-    graph_free(reference);
 }
 
 static void object_free(struct object *o)

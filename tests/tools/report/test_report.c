@@ -118,7 +118,7 @@ TEST(nodes_of_onnx_are_on_the_page)
 
     runs(0, "", "%s %s --dim batch=1 --engine cpu --random 1 --quiet --report page.html", WEBNN_RUN, SHAPES);
     assert_string_equal(printed, "");
-    cJSON *root = read_page("page.html");
+    OWNED(json) cJSON *root = read_page("page.html");
     const cJSON *node;
 
     cJSON_ArrayForEach(node, member(root, "nodes"))
@@ -127,7 +127,6 @@ TEST(nodes_of_onnx_are_on_the_page)
         assert_true(steps_of(root, cJSON_GetStringValue(cJSON_GetArrayItem(node, 0))) > 0);
     }
     assert_int_equal(i, sizeof types / sizeof *types);
-    cJSON_Delete(root);
 }
 
 /* The steps of a recurrent operator run many times and are those of one operator. */
@@ -137,11 +136,10 @@ TEST(loops_are_on_the_page)
                "webnn_graph \"gru\" v1 { inputs { x: f32[20, 1, 8]; } consts { w: f32[1, 48, 8] @scalar(0.1);\n"
                "r: f32[1, 48, 16] @scalar(0.1); } nodes { h = gru(x, w, r, 20, 16, label=\"turns\"); } outputs { h; } }");
     runs(0, "", "%s gru.webnn --engine cpu --random 1 --profile --report page.html", WEBNN_RUN);
-    cJSON *root = read_page("page.html");
+    OWNED(json) cJSON *root = read_page("page.html");
 
     assert_profile(root);
     assert_true(steps_of(root, "turns") > 1);
-    cJSON_Delete(root);
 }
 
 TEST(what_cannot_be_written_is_an_error)

@@ -46,7 +46,7 @@ TEST(the_faster_way_is_taken)
 /** Threads come to be worth it, or cease to be, while a program runs. */
 TEST(it_is_tried_again)
 {
-    struct thread_trial t;
+    SCOPED(thread_trial_destroy) struct thread_trial t = {0};
 
     thread_trial_init(&t, false);
     run(&t, TRIAL, 17000, 12000);
@@ -58,7 +58,6 @@ TEST(it_is_tried_again)
     thread_trial_init(&t, false);
     alone = run(&t, 100000, 9000, 12000);
     assert_true(alone >= 6 * (TRIAL_RUNS + 1) && alone < 300);
-    thread_trial_destroy(&t);
 }
 
 /** A run that takes milliseconds is never tried the slow way, and a difference that noise explains changes nothing. */
@@ -78,7 +77,7 @@ TEST(what_is_not_tried)
 /** Runs that overlap, of which some began before the phase did that they end in, count where they belong. */
 TEST(runs_may_overlap)
 {
-    struct thread_trial t;
+    SCOPED(thread_trial_destroy) struct thread_trial t = {0};
 
     thread_trial_init(&t, false);
     for (int i = 0; i < 200; i++) {
@@ -88,7 +87,6 @@ TEST(runs_may_overlap)
         thread_trial_end(&t, b, b ? 12000 : 17000);
     }
     assert_true(t.settled_alone);
-    thread_trial_destroy(&t);
 }
 
 enum { ROWS = 96, COLUMNS = 320 };
@@ -110,12 +108,12 @@ TEST(bits_stay_the_same)
 {
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
     static float x[ROWS * COLUMNS], w[COLUMNS * COLUMNS], first[ROWS * COLUMNS], y[ROWS * COLUMNS];
-    WNNContext c;
+    OWNED(context) WNNContext c = NULL;
 
     o.accelerated = false;
     o.threadCount = 3;
     assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_Success);
-    WNNGraph g = build(c);
+    OWNED(compiled) WNNGraph g = build(c);
     for (size_t i = 0; i < ROWS * COLUMNS; i++)
         x[i] = (float)(i % 97) / 97 - 0.5F;
     for (size_t i = 0; i < COLUMNS * COLUMNS; i++)
@@ -128,6 +126,4 @@ TEST(bits_stay_the_same)
         if (i)
             assert_memory_equal(y, first, sizeof y);
     }
-    wnnGraphRelease(g);
-    wnnContextRelease(c);
 }

@@ -178,11 +178,11 @@ static void network_dispatch(struct network *n, WNNContext context)
 
 TEST(networks_are_right)
 {
-    WNNContext context = new_context();
+    OWNED(context) WNNContext context = new_context();
     uint32_t submitted = engine_null_submissions(context->engine);
 
     for (uint32_t i = 0; i < sizeof networks / sizeof *networks; i++) {
-        struct network n;
+        SCOPED(network_close) struct network n = {0};
 
         network_open(&n, context, networks[i], i);
         network_compute(&n);
@@ -190,9 +190,7 @@ TEST(networks_are_right)
         network_dispatch(&n, context);
         network_check(&n);
         assert_int_equal(engine_null_submissions(context->engine), ++submitted);
-        network_close(&n);
     }
-    wnnContextRelease(context);
 }
 
 /* ---- submissions ---- */
@@ -202,10 +200,9 @@ static const struct tensor_type four = {.type = WNNOperandDataType_Float32, .ran
 
 static WNNGraph build_doubles(WNNContext context)
 {
-    struct error e = {0};
     WNNGraph graph;
 
-    assert_int_equal(runtime_build(context, parse_body(doubles), &graph, &e), WNNStatus_Success);
+    assert_int_equal(runtime_build(context, parse_body(doubles), &graph, &(struct error){0}), WNNStatus_Success);
     return graph;
 }
 
@@ -330,8 +327,8 @@ TEST(callbacks_wait_for_submissions)
 
 TEST(what_it_lacks_is_refused)
 {
-    WNNContext context = new_context();
-    WNNGraph graph = build_doubles(context);
+    OWNED(context) WNNContext context = new_context();
+    OWNED(compiled) WNNGraph graph = build_doubles(context);
     struct error e = {0};
 
     assert_null(context->engine->functions->optional.tools);
@@ -340,5 +337,4 @@ TEST(what_it_lacks_is_refused)
     assert_null(runtime_load_graph(context, "/dev/null", 0, &e));
     assert_int_equal(e.status, WNNStatus_NotSupportedError);
     assert_non_null(strstr(e.message, "\"null\""));
-    release_graph(context, graph);
 }

@@ -193,13 +193,12 @@ static inline void widen_numbers(float *x, int64_t count)
 static inline void step_run_begin(struct subject *s, const struct library_step *step, struct test_run *x)
 {
     struct library_step_info info;
-    struct error e = {0};
 
     library_step_info(step, &info);
     assert_true(info.input_count <= 16);
     x->elements = type_elements(&info.output->type);
     x->low_precision = info.output->type.type == DTYPE_BFLOAT16;
-    x->bindings = library_bindings_create(step, &e);
+    x->bindings = library_bindings_create(step, &(struct error){0});
     x->scratch = aligned_block(info.scratch_bytes);
     x->output = aligned_block((x->elements + GUARD) * (int64_t)sizeof(float));
     assert_non_null(x->bindings);
@@ -426,7 +425,6 @@ static inline bool store_operand(struct subject *s, uint32_t slot)
     struct value *v = anchor_value(s, slot), *stored, *inputs[1];
     struct tensor_type t = v->type;
     union op_args args = {.cast = {WNNOperandDataType_Float32}};
-    struct error e = {0};
     char name[16];
     int length = snprintf(name, sizeof name, "s%u", s->g->value_count);
 
@@ -440,7 +438,7 @@ static inline bool store_operand(struct subject *s, uint32_t slot)
     for (int64_t i = 0; i < type_elements(&t); i++)
         data[i] = f64_to_bf16((double)s->data[v->index][i]);
     s->data[stored->index] = (float *)data;
-    struct node *n = node_create(s->g, s->g->first, OP_CAST, "", 1, inputs, NULL, &args, &e);
+    struct node *n = node_create(s->g, s->g->first, OP_CAST, "", 1, inputs, NULL, &args, &(struct error){0});
     assert_non_null(n);
     value_replace_uses(v, n->results[0]);
     memmove(s->nodes + 1, s->nodes, s->count++ * sizeof *s->nodes);
@@ -452,8 +450,7 @@ static inline bool store_operand(struct subject *s, uint32_t slot)
 static inline void store_result(struct subject *s)
 {
     union op_args args = {.cast = {DTYPE_BFLOAT16}};
-    struct error e = {0};
-    struct node *n = node_create(s->g, NULL, OP_CAST, "", 1, s->nodes[s->count - 1]->results, NULL, &args, &e);
+    struct node *n = node_create(s->g, NULL, OP_CAST, "", 1, s->nodes[s->count - 1]->results, NULL, &args, &(struct error){0});
 
     assert_true(n && s->count < NODES_MAX);
     s->nodes[s->count++] = n;

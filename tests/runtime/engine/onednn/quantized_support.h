@@ -170,8 +170,8 @@ static inline void run_quantized(struct subject *s)
     struct error e = {0};
     struct library_step *step = library_step_create(library, s->nodes, s->count, shares_this, NULL, &e);
     struct library_step_info info;
-    uint8_t *got = aligned_block(size + GUARD), *want = aligned_block(size);
-    double *bounds = malloc((size_t)n * sizeof *bounds);
+    OWNED(memory) uint8_t *got = aligned_block(size + GUARD), *want = aligned_block(size);
+    OWNED(memory) double *bounds = malloc((size_t)n * sizeof *bounds);
     const void *inputs[16], *all[16] = {NULL};
 
     if (!step)
@@ -184,7 +184,7 @@ static inline void run_quantized(struct subject *s)
     for (uint32_t i = 0; i < s->g->input_count; i++)
         all[i] = s->data[s->g->inputs[i]->index];
     memset(got, 0xA5, (size_t)(size + GUARD));
-    void *scratch = aligned_block(info.scratch_bytes);
+    OWNED(memory) void *scratch = aligned_block(info.scratch_bytes);
     memset(scratch, 0xFF, (size_t)info.scratch_bytes);
     struct library_bindings *bindings = library_bindings_create(step, &e);
     assert_non_null(bindings);
@@ -218,10 +218,6 @@ static inline void run_quantized(struct subject *s)
     }
     library_bindings_free(bindings);
     library_step_free(step);
-    free(scratch);
-    free(bounds);
-    free(got);
-    free(want);
 }
 
 /**

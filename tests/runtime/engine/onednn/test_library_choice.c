@@ -110,8 +110,7 @@ TEST(many_small_contractions_are_kernels)
 /* What nothing is compared with, the library is given, and so are convolutions. */
 TEST(the_library_gets_what_nothing_is_compared_with)
 {
-    struct error e = {0};
-    struct library *l = library_create(test_isa(), 1, NULL, &e);
+    struct library *l = library_create(test_isa(), 1, NULL, &(struct error){0});
     WNNConv2dOptions options = WNN_CONV2D_OPTIONS_INIT;
 
     assert_non_null(l);
@@ -174,11 +173,10 @@ static bool takes_heads(void)
 
     options.permutation = permutation;
     options.permutationCount = 3;
-    struct subject s = subject_begin();
+    SCOPED(subject_end) struct subject s = subject_begin();
     struct value *y = apply(&s, OP_TRANSPOSE, &options, OPERAND(&s, false, 128, 12, 64), NULL, NULL);
     apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, 12, 128, 64), y, NULL);
     bool takes = library_takes_operand(library, s.nodes[1], 1, s.nodes, 1);
-    subject_end(&s);
     return takes;
 }
 

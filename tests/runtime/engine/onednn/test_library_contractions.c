@@ -49,7 +49,7 @@ static bool conv_case(bool nhwc, WNNConv2dFilterOperandLayout layout, bool depth
     o.groups = groups;
     o.inputLayout = nhwc ? WNNInputOperandLayout_Nhwc : WNNInputOperandLayout_Nchw;
     o.filterLayout = layout;
-    struct subject s = subject_begin();
+    SCOPED(subject_end) struct subject s = subject_begin();
     uint32_t total = out * groups;
     switch ((int)layout) {
     case WNNConv2dFilterOperandLayout_Oihw:
@@ -69,7 +69,6 @@ static bool conv_case(bool nhwc, WNNConv2dFilterOperandLayout layout, bool depth
     struct value *bias = random_chance(50) ? OPERAND(&s, random_chance(50), total) : NULL;
     apply(&s, OP_CONV2D, &o, x, filter, bias);
     bool taken = subject_check(&s);
-    subject_end(&s);
     return taken;
 }
 
@@ -85,7 +84,7 @@ TEST(conv_1d_is_one_row)
         o.dilations = dilations, o.dilationsCount = 2;
         o.padding = padding, o.paddingCount = 4;
         o.inputLayout = nhwc ? WNNInputOperandLayout_Nhwc : WNNInputOperandLayout_Nchw;
-        struct subject s = subject_begin();
+        SCOPED(subject_end) struct subject s = subject_begin();
         apply(&s, OP_CONV2D, &o, image(&s, nhwc, 1, 16, 50, 1), OPERAND(&s, true, 32, 16, 5, 1), NULL);
         assert_true(dnn_describe(&library->machine, s.nodes, s.count, NULL, &c));
         assert_int_equal(c.problem.src.dims[2], 1);
@@ -98,7 +97,6 @@ TEST(conv_1d_is_one_row)
         assert_int_equal(c.problem.high[1], 1);
         assert_int_equal(c.problem.src.strides[2], nhwc ? 50 * 16 : 50);
         assert_true(subject_check(&s));
-        subject_end(&s);
     }
 }
 
@@ -152,7 +150,7 @@ static bool conv_transpose_case(bool nhwc, WNNConvTranspose2dFilterOperandLayout
     o.groups = groups;
     o.inputLayout = nhwc ? WNNInputOperandLayout_Nhwc : WNNInputOperandLayout_Nchw;
     o.filterLayout = layout;
-    struct subject s = subject_begin();
+    SCOPED(subject_end) struct subject s = subject_begin();
     switch ((int)layout) {
     case WNNConvTranspose2dFilterOperandLayout_Iohw:
         filter = OPERAND(&s, constant, in * groups, out, kernel[0], kernel[1]);
@@ -168,7 +166,6 @@ static bool conv_transpose_case(bool nhwc, WNNConvTranspose2dFilterOperandLayout
     struct value *bias = random_chance(50) ? OPERAND(&s, random_chance(50), out * groups) : NULL;
     apply(&s, OP_CONV_TRANSPOSE2D, &o, x, filter, bias);
     bool taken = subject_check(&s);
-    subject_end(&s);
     return taken;
 }
 
@@ -203,11 +200,10 @@ static bool matmul_case(uint32_t batches, bool constant_a, bool constant_b)
     }
     a[rank_a++] = m, a[rank_a++] = k;
     b[rank_b++] = k, b[rank_b++] = n;
-    struct subject s = subject_begin();
+    SCOPED(subject_end) struct subject s = subject_begin();
     struct value *x = operand_dims(&s, constant_a, rank_a, a), *y = operand_dims(&s, constant_b, rank_b, b);
     apply(&s, OP_MATMUL, NULL, x, y, NULL);
     bool taken = subject_check(&s);
-    subject_end(&s);
     return taken;
 }
 
@@ -231,11 +227,10 @@ TEST(matmul_is_right_around_tiles)
     for (size_t i = 0; i < 3; i++)
         for (size_t j = 0; j < 5; j++)
             for (size_t k = 0; k < 2; k++) {
-                struct subject s = subject_begin();
+                SCOPED(subject_end) struct subject s = subject_begin();
 
                 apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, rows[i], sums[j]), OPERAND(&s, true, sums[j], columns[k]), NULL);
                 assert_true(subject_check(&s));
-                subject_end(&s);
             }
 }
 
@@ -250,7 +245,7 @@ TEST(matmul_reads_through_transposes)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const uint32_t want_a[] = {2, 3, 17, 32}, want_b[] = {2, 3, 32, 20};
         struct value *v[2];
-        struct subject s = subject_begin();
+        SCOPED(subject_end) struct subject s = subject_begin();
 
         for (int k = 0; k < 2; k++) {
             const uint32_t *p = k ? rows[i].b : rows[i].a, *want = k ? want_b : want_a;
@@ -266,7 +261,6 @@ TEST(matmul_reads_through_transposes)
         }
         apply(&s, OP_MATMUL, NULL, v[0], v[1], NULL);
         assert_true(subject_check(&s));
-        subject_end(&s);
     }
 }
 
@@ -285,7 +279,7 @@ TEST(gemm_of_every_form_is_computed)
 
             o.aTranspose = at, o.bTranspose = bt;
             o.alpha = factors[random_bits() % 5], o.beta = factors[random_bits() % 5];
-            struct subject s = subject_begin();
+            SCOPED(subject_end) struct subject s = subject_begin();
             a = at ? OPERAND(&s, constants == 1, k, m) : OPERAND(&s, constants == 1, m, k);
             b = bt ? OPERAND(&s, constants == 2, n, k) : OPERAND(&s, constants == 2, k, n);
             switch (shape) {
@@ -310,7 +304,6 @@ TEST(gemm_of_every_form_is_computed)
             }
             apply(&s, OP_GEMM, &o, a, b, c);
             taken += subject_check(&s);
-            subject_end(&s);
         }
     printf("gemm: %u of %u taken\n", taken, all);
     assert_int_equal(taken, all);

@@ -52,12 +52,11 @@ static struct library_step *step_of(struct subject *s, const struct value *share
  */
 static void expect_tiles(const struct subject *s, const char *what, bool worth)
 {
-    struct error e = {0};
 
     if (library->bfloat16 <= RATE_WITHOUT_TILES)
         return;
     library_allow(library, WNNPrecision_Bf16, false);
-    struct library_step *step = library_step_create(library, s->nodes, s->count, shares_this, NULL, &e);
+    struct library_step *step = library_step_create(library, s->nodes, s->count, shares_this, NULL, &(struct error){0});
     struct library_step_info info;
 
     assert_non_null(step);
@@ -82,7 +81,7 @@ TEST(convolutions_of_networks_are_computed)
         o.strides = strides, o.stridesCount = 2;
         o.groups = c->groups;
         o.inputLayout = WNNInputOperandLayout_Nhwc;
-        struct subject s = subject_begin();
+        SCOPED(subject_end) struct subject s = subject_begin();
         v = apply(&s, OP_CONV2D, &o, OPERAND(&s, false, 1, c->size, c->size, c->in),
                   OPERAND(&s, true, c->out, c->in / c->groups, c->kernel, c->kernel), OPERAND(&s, true, c->out));
         if (c->residual) {
@@ -105,7 +104,6 @@ TEST(convolutions_of_networks_are_computed)
         assert_true(fabs(info.flops - want) < 1);
         library_step_free(step);
         expect_tiles(&s, c->what, c->groups == 1 && c->in >= 24 && c->out >= 64);
-        subject_end(&s);
     }
 }
 
@@ -124,7 +122,7 @@ TEST(contractions_of_networks_are_computed)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct library_step_info info;
-        struct subject s = subject_begin();
+        SCOPED(subject_end) struct subject s = subject_begin();
 
         struct value *a = OPERAND(&s, false, rows[i].batch, rows[i].m, rows[i].k);
         struct value *b = rows[i].constant ? OPERAND(&s, true, rows[i].k, rows[i].n)
@@ -142,7 +140,6 @@ TEST(contractions_of_networks_are_computed)
         assert_true(fabs(info.flops - 2.0 * rows[i].batch * rows[i].m * rows[i].k * rows[i].n) < 1);
         library_step_free(step);
         expect_tiles(&s, rows[i].what, rows[i].m > 1);
-        subject_end(&s);
     }
 }
 
@@ -203,7 +200,7 @@ TEST(one_step_runs_on_several_threads)
         struct runner r[RUNNERS];
         float *inputs[RUNNERS][8];
         struct library_step_info info;
-        struct subject s;
+        SCOPED(subject_end) struct subject s = {0};
 
         build_busy_cluster(&s, gemm);
         struct library_step *step = step_of(&s, NULL);
@@ -239,7 +236,6 @@ TEST(one_step_runs_on_several_threads)
                 free(inputs[i][k]);
         }
         library_step_free(step);
-        subject_end(&s);
     }
 }
 
@@ -281,7 +277,7 @@ TEST(steps_outlive_the_graph)
 TEST(other_nodes_are_refused)
 {
     struct tensor_type half = {WNNOperandDataType_Float16, 2, {4, 4}};
-    struct subject s = subject_begin();
+    SCOPED(subject_end) struct subject s = subject_begin();
     struct value *h, *x;
 
     h = graph_add_input(s.g, "h", 1, &half);
@@ -291,7 +287,6 @@ TEST(other_nodes_are_refused)
     apply(&s, OP_TRANSPOSE, NULL, x, NULL, NULL);
     for (uint32_t i = 0; i < s.count; i++)
         assert_false(library_takes_node(library, s.nodes[i]));
-    subject_end(&s);
 }
 
 /** A cap that comes too late still holds: nothing is taken.  A cap that is not exceeded changes nothing. */
@@ -303,12 +298,11 @@ TEST(caps_hold)
     for (i = 0; i < 4; i++)
         if (!strcmp(caps[i], test_isa()))
             own = i;
-    struct subject s = subject_begin();
+    SCOPED(subject_end) struct subject s = subject_begin();
     apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, 8, 8), OPERAND(&s, true, 8, 8), NULL);
     assert_true(library_takes_node(library, s.nodes[0]));
     for (i = 0; i < 4; i++) {
-        struct error e = {0};
-        struct library *l = library_create(caps[i], 1, NULL, &e);
+        struct library *l = library_create(caps[i], 1, NULL, &(struct error){0});
 
         assert_non_null(l);
         if (i >= own)
@@ -325,7 +319,6 @@ TEST(caps_hold)
     if (own < 1)
         assert_null(strstr(info.implementation, "avx"));
     library_step_free(step);
-    subject_end(&s);
 }
 
 int main(int argc, char **argv)

@@ -170,14 +170,13 @@ TEST(every_epilogue_is_computed_alone)
     for (int a = 0; a < ANCHORS; a++)
         for (int nhwc = !anchor_is_conv(a); nhwc < 2; nhwc++) {
             for (int i = 0; i < UNARIES; i++) {
-                struct subject s = subject_begin();
+                SCOPED(subject_end) struct subject s = subject_begin();
 
                 apply_unary(&s, unaries[i], apply_anchor(&s, a, nhwc));
                 /* convolutions by gemm make -0 of +0: they are what channels first and odd groups lead to */
                 bool by_gemm = anchor_is_conv(a) && (!nhwc || a == CONV_GROUPS);
                 if (!subject_check(&s) && !(unaries[i] == OP_ABS && by_gemm))
                     fail_with_graph(&s, "not taken");
-                subject_end(&s);
             }
             for (int i = 0; i < BINARIES * 3 * 4; i++) {
                 enum op op = binaries[i % BINARIES];
@@ -187,7 +186,7 @@ TEST(every_epilogue_is_computed_alone)
 
                 if (swapped && (op == OP_SUB || op == OP_DIV))
                     continue;
-                struct subject s = subject_begin();
+                SCOPED(subject_end) struct subject s = subject_begin();
                 v = apply_anchor(&s, a, nhwc);
                 x = span_operand(&s, k, v, a, nhwc, constant);
                 apply(&s, op, NULL, swapped ? x : v, swapped ? v : x, NULL);
@@ -197,7 +196,6 @@ TEST(every_epilogue_is_computed_alone)
                 /* A residual that is added right after the contraction must be possible in place. */
                 if (op == OP_ADD && k == FULL && !constant && a != MATMUL_ROW) /* a full row is one number per channel */
                     assert_true(library_may_share(library, s.nodes, s.count, x) || refuses_in_place(a));
-                subject_end(&s);
             }
         }
 }
@@ -210,7 +208,7 @@ TEST(random_chains_are_computed)
         enum anchor a = (enum anchor)(round % ANCHORS);
         bool nhwc = !anchor_is_conv(a) || random_chance(70);
         uint32_t wanted = random_between(2, 6);
-        struct subject s = subject_begin();
+        SCOPED(subject_end) struct subject s = subject_begin();
         struct value *v = apply_anchor(&s, a, nhwc);
         for (uint32_t i = 0; i < wanted; i++) {
             struct value *next;
@@ -238,7 +236,6 @@ TEST(random_chains_are_computed)
         lengths[s.count - 1]++;
         if (!subject_check(&s))
             fail_with_graph(&s, "taken step by step, but not as a whole");
-        subject_end(&s);
     }
     printf("chains by length:");
     for (int i = 0; i < 7; i++)
@@ -251,7 +248,7 @@ TEST(random_chains_are_computed)
 TEST(residual_blocks_are_computed)
 {
     for (int a = 0; a < ANCHORS; a++) {
-        struct subject s = subject_begin();
+        SCOPED(subject_end) struct subject s = subject_begin();
         struct value *v, *x;
 
         v = apply_anchor(&s, a, true);
@@ -260,7 +257,6 @@ TEST(residual_blocks_are_computed)
         apply_unary(&s, OP_RELU, v);
         assert_true(library_may_share(library, s.nodes, s.count, x) || a == MATMUL_ROW || refuses_in_place(a));
         assert_true(subject_check(&s) || full_is_misread(a, true));
-        subject_end(&s);
     }
 }
 
@@ -305,7 +301,7 @@ TEST(wrong_and_slow_epilogues_are_refused)
 
     for (int a = 0; a < ANCHORS; a++)
         for (int nhwc = !anchor_is_conv(a); nhwc < 2; nhwc++) {
-            struct subject s = subject_begin();
+            SCOPED(subject_end) struct subject s = subject_begin();
             struct value *v = apply_anchor(&s, a, nhwc);
             for (size_t i = 0; i < sizeof unary / sizeof *unary; i++) {
                 apply(&s, unary[i], NULL, v, NULL, NULL);
@@ -339,7 +335,6 @@ TEST(wrong_and_slow_epilogues_are_refused)
             grown.dims[0] = 2;
             apply(&s, OP_ADD, NULL, v, operand_dims(&s, true, grown.rank, grown.dims), NULL);
             assert_false(library_takes_epilogue(library, s.nodes, 1, s.nodes[--s.count], 0));
-            subject_end(&s);
         }
 }
 
@@ -348,7 +343,7 @@ TEST(equal_kinds_keep_their_own_parameters)
 {
     for (int a = 0; a < ANCHORS; a++) {
         WNNLinearOptions one = {.alpha = 2, .beta = 0.5}, two = {.alpha = -3, .beta = 0.25};
-        struct subject s = subject_begin();
+        SCOPED(subject_end) struct subject s = subject_begin();
         struct value *v = apply(&s, OP_LINEAR, &one, apply_anchor(&s, a, true), NULL, NULL);
         apply(&s, OP_LINEAR, &two, v, NULL, NULL);
         s.count--;
@@ -357,7 +352,6 @@ TEST(equal_kinds_keep_their_own_parameters)
         node_remove(s.nodes[s.count]);
         apply(&s, OP_LINEAR, &one, v, NULL, NULL); /* the same parameters are fine */
         assert_true(subject_check(&s));
-        subject_end(&s);
     }
 }
 
@@ -389,29 +383,26 @@ TEST(zeros_keep_their_sign)
     for (int a = 0; a < ANCHORS; a++)
         for (int nhwc = !anchor_is_conv(a); nhwc < 2; nhwc++)
             for (int which = 0; which < 3; which++) {
-                struct subject s = subject_begin();
+                SCOPED(subject_end) struct subject s = subject_begin();
 
                 apply_negation(&s, which, apply_unary(&s, OP_RELU, apply_anchor(&s, a, nhwc)), a, nhwc);
                 if (subject_check(&s) != (a != CONV_TRANSPOSE))
                     fail_with_graph(&s, a == CONV_TRANSPOSE ? "taken" : "not taken");
-                subject_end(&s);
             }
     WNNClampOptions clamp = WNN_CLAMP_OPTIONS_INIT;
     clamp.minValue = number(-0.0);
     for (int a = 0; a < ANCHORS; a++)
         for (int nhwc = !anchor_is_conv(a); nhwc < 2; nhwc++) {
-            struct subject s = subject_begin();
+            SCOPED(subject_end) struct subject s = subject_begin();
 
             apply(&s, OP_CLAMP, &clamp, apply_anchor(&s, a, nhwc), NULL, NULL);
             s.count--;
             assert_false(library_takes_epilogue(library, s.nodes, 1, s.nodes[s.count], 0));
-            subject_end(&s);
         }
     /* After the sum alone either sign is right. */
-    struct subject s = subject_begin();
+    SCOPED(subject_end) struct subject s = subject_begin();
     apply_unary(&s, OP_NEG, apply_anchor(&s, CONV_TRANSPOSE, true));
     assert_true(subject_check(&s));
-    subject_end(&s);
 }
 
 /* ---- special values ---- */
@@ -419,10 +410,9 @@ TEST(zeros_keep_their_sign)
 /** Runs one epilogue over the values given, by a matmul with [[1]]. */
 static void run_special(enum op op, const void *options, uint32_t n, const float *in, float *out)
 {
-    struct subject s = subject_begin();
+    SCOPED(subject_end) struct subject s = subject_begin();
     struct value *x, *w;
     struct test_run e;
-    struct error error = {0};
 
     x = OPERAND(&s, false, n, 1);
     w = OPERAND(&s, true, 1, 1);
@@ -430,7 +420,7 @@ static void run_special(enum op op, const void *options, uint32_t n, const float
     memcpy(s.data[x->index], in, n * sizeof *in);
     apply(&s, op, options, apply(&s, OP_MATMUL, NULL, x, w, NULL), NULL, NULL);
     assert_true(subject_taken(&s));
-    struct library_step *step = library_step_create(library, s.nodes, s.count, shares_this, NULL, &error);
+    struct library_step *step = library_step_create(library, s.nodes, s.count, shares_this, NULL, &(struct error){0});
     assert_non_null(step);
     step_run_begin(&s, step, &e);
     struct threads_saved saved = threads_enter(TEST_THREADS, NULL);
@@ -439,7 +429,6 @@ static void run_special(enum op op, const void *options, uint32_t n, const float
     memcpy(out, e.output, n * sizeof *out);
     step_run_end(&e);
     library_step_free(step);
-    subject_end(&s);
 }
 
 TEST(special_values_pass)
@@ -486,7 +475,7 @@ TEST(relu_and_clamp_keep_nan)
 TEST(approximations_are_close)
 {
     enum { N = 65536 };
-    float *in = malloc(N * sizeof *in), *out = malloc(N * sizeof *out);
+    OWNED(memory) float *in = malloc(N * sizeof *in), *out = malloc(N * sizeof *out);
 
     assert_true(in && out);
     for (int i = 0; i < N; i++)
@@ -507,8 +496,6 @@ TEST(approximations_are_close)
             }
         }
     }
-    free(in);
-    free(out);
 }
 
 int main(int argc, char **argv)

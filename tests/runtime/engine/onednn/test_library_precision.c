@@ -53,17 +53,17 @@ TEST(contractions_are_as_exact_as_promised)
 
     for (int round = 0; round < 20; round++) {
         uint32_t m = random_between(1, 60), k = random_between(1, 200), n = random_between(1, 60);
-        struct subject s = subject_begin();
+        SCOPED(subject_end) struct subject s = subject_begin();
 
         struct value *a = OPERAND(&s, false, m, k), *b = OPERAND(&s, round % 2, k, n);
         apply(&s, OP_MATMUL, NULL, a, b, NULL);
         const float *x = s.data[a->index], *y = b->constant ? b->constant->data : s.data[b->index];
-        struct expectation want = subject_expect(&s);
+        SCOPED(expectation_free) struct expectation want = subject_expect(&s);
         for (int p = 0; p < PRECISIONS; p++) {
             struct library_step_info info;
 
             library_allow(library, precisions[p], true);
-            float *got = run_subject(&s, &info);
+            OWNED(memory) float *got = run_subject(&s, &info);
             expect_precision(precisions[p], &info);
             for (uint32_t i = 0; i < m * n; i++) {
                 double magnitude = 0, allowed, error = fabs((double)got[i] - want.values[i]);
@@ -75,10 +75,7 @@ TEST(contractions_are_as_exact_as_promised)
                     fail_msg("precision %d: %.9g is not %.9g within %g", precisions[p], got[i], want.values[i], allowed);
                 worst[p] = fmax(worst[p], error / magnitude);
             }
-            free(got);
         }
-        expectation_free(&want);
-        subject_end(&s);
     }
     library_allow(library, WNNPrecision_Float32, false);
     printf("largest error of a sum of magnitude 1: float32 %.2g, bf16x2 %.2g, bf16 %.2g\n", worst[0], worst[1], worst[2]);
@@ -96,14 +93,14 @@ TEST(special_values_are_kept)
     for (int p = 1; p < PRECISIONS; p++)
         for (int constant = 0; constant < 2; constant++) {
             struct library_step_info info;
-            struct subject s = subject_begin();
+            SCOPED(subject_end) struct subject s = subject_begin();
 
             struct value *a = OPERAND(&s, false, N, 1), *b = OPERAND(&s, constant, 1, N);
             memcpy(s.data[a->index], in, sizeof in);
             memcpy(constant ? (float *)b->constant->data : s.data[b->index], in, sizeof in);
             apply(&s, OP_MATMUL, NULL, a, b, NULL);
             library_allow(library, precisions[p], true);
-            float *got = run_subject(&s, &info);
+            OWNED(memory) float *got = run_subject(&s, &info);
             expect_precision(precisions[p], &info);
             for (int i = 0; i < N * N; i++) {
                 bool rounded = info.precision == WNNPrecision_Bf16; /* the largest numbers to infinity */
@@ -122,8 +119,6 @@ TEST(special_values_are_kept)
                                   : !(fabs((double)got[i] - want) <= error * fabs((double)want)))
                     fail_msg("precision %d: %g * %g is %g, not %g", info.precision, x, y, got[i], want);
             }
-            free(got);
-            subject_end(&s);
         }
     library_allow(library, WNNPrecision_Float32, false);
 }
@@ -132,7 +127,7 @@ static int32_t wanted(WNNPrecision allowed, double rate, uint32_t rows, uint32_t
 {
     double was = library->bfloat16;
     struct dnn_cluster c;
-    struct subject s = subject_begin();
+    SCOPED(subject_end) struct subject s = subject_begin();
 
     apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, rows, inner), OPERAND(&s, constant, inner, columns), NULL);
     assert_true(dnn_describe(&library->machine, s.nodes, s.count, NULL, &c));
@@ -140,7 +135,6 @@ static int32_t wanted(WNNPrecision allowed, double rate, uint32_t rows, uint32_t
     library->bfloat16 = rate;
     int32_t parts = dnn_wanted_parts(library, &c.problem);
     library->bfloat16 = was;
-    subject_end(&s);
     return parts;
 }
 
@@ -193,7 +187,7 @@ TEST(heads_are_read_as_they_lie)
     if (!has_bfloat16())
         return;
     a.permutationCount = b.permutationCount = 3, a.permutation = heads, b.permutation = heads_back;
-    struct subject s = subject_begin();
+    SCOPED(subject_end) struct subject s = subject_begin();
     struct value *q = apply(&s, OP_TRANSPOSE, &a, OPERAND(&s, false, 128, 12, 64), NULL, NULL);
     struct value *k = apply(&s, OP_TRANSPOSE, &b, OPERAND(&s, false, 128, 12, 64), NULL, NULL);
     apply(&s, OP_MATMUL, NULL, q, k, NULL);
@@ -209,7 +203,6 @@ TEST(heads_are_read_as_they_lie)
         dnnl_primitive_desc_destroy(pd);
     }
     library_allow(library, WNNPrecision_Float32, false);
-    subject_end(&s);
 }
 
 /** What passes ask about the contractions of bert_encoder and resnet50, for a machine with AMX and for this one. */
@@ -217,7 +210,7 @@ static bool input_is_low_precision(double rate, uint32_t batch, uint32_t rows, u
                                    uint32_t slot)
 {
     const double was = library->bfloat16;
-    struct subject s = subject_begin();
+    SCOPED(subject_end) struct subject s = subject_begin();
 
     struct value *a = OPERAND(&s, false, batch, rows, inner);
     apply(&s, OP_MATMUL, NULL, a, constant ? OPERAND(&s, true, inner, columns) : OPERAND(&s, false, batch, inner, columns),
@@ -227,7 +220,6 @@ static bool input_is_low_precision(double rate, uint32_t batch, uint32_t rows, u
     if (low_precision) /* and nothing generated is faster, nor transformed */
         assert_true(library_wants_node(library, s.nodes[0]) && library_takes_low_precision(library, s.nodes[0]));
     library->bfloat16 = was;
-    subject_end(&s);
     return low_precision;
 }
 

@@ -58,14 +58,13 @@ static bool conv_case(WNNConv2dFilterOperandLayout layout, int kind, bool late)
         axis = 3;
         break;
     }
-    struct subject s = subject_begin();
+    SCOPED(subject_end) struct subject s = subject_begin();
     x = source(&s, 4, (uint32_t[]){random_between(1, 2), size[0], size[1], in * groups});
     w = late ? late_weights(&s, 4, filter, axis, false) : weights(&s, 4, filter, axis);
     bias = random_chance(60) ? typed(&s, true, WNNOperandDataType_Float32, -5, 5, 1, &total) : NULL;
     epilogue(&s, apply(&s, OP_CONV2D, &o, x, w, bias));
     bool taken = check(&s);
     by_gemm_declined += !taken && (has_late_scale || (kind && has_zero));
-    subject_end(&s);
     return taken;
 }
 
@@ -96,7 +95,7 @@ TEST(ties_round_alike_everywhere)
     for (int i = 0; i < 12 && library_has_exact_integers(library); i++) {
         const uint64_t before = elements_different;
         const int zero = (i % 4) * 2 - 3;
-        struct subject s = subject_begin();
+        SCOPED(subject_end) struct subject s = subject_begin();
         struct value *x, *w, *y;
 
         x = typed(&s, false, WNNOperandDataType_Int8, -4, 5, 2, a);
@@ -115,7 +114,6 @@ TEST(ties_round_alike_everywhere)
         assert_true(check(&s));
         assert_int_equal(s.nodes[s.count - 1]->op, OP_QUANTIZE_LINEAR);
         assert_int_equal(elements_different, before);
-        subject_end(&s);
     }
 }
 
@@ -161,7 +159,7 @@ TEST(what_is_not_exact_is_declined)
         const bool late_scales = kind == RUN_TIME_ROWS_OF_SCALES, late_zeros = kind == RUN_TIME_ROWS_OF_ZEROS;
         const uint32_t *row = kind == ROWS_OF_SCALES || late_scales || late_zeros ? rows + 1 : one;
         const double zero = kind == WEIGHTS_TOO_WIDE || kind == WIDE_WEIGHTS_AND_MANY_TERMS;
-        struct subject s = subject_begin();
+        SCOPED(subject_end) struct subject s = subject_begin();
         struct value *x, *w;
 
         x = bytes(&s, false, true, rank, left + 3 - rank);
@@ -178,7 +176,6 @@ TEST(what_is_not_exact_is_declined)
         if (library_takes_quantized(library, s.nodes, 3) !=
             ((kind == FINE || kind == RUN_TIME_WEIGHTS) && library_has_exact_integers(library)))
             fail_msg("kind %d", kind);
-        subject_end(&s);
     }
 }
 
@@ -197,7 +194,7 @@ static bool takes_filters(uint32_t size, uint32_t channels, uint32_t groups, boo
     o.groups = groups;
     o.inputLayout = WNNInputOperandLayout_Nhwc;
     o.filterLayout = groups == channels ? WNNConv2dFilterOperandLayout_Ihwo : WNNConv2dFilterOperandLayout_Ohwi;
-    struct subject s = subject_begin();
+    SCOPED(subject_end) struct subject s = subject_begin();
     x = bytes(&s, false, false, 4, image);
     x = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, x, typed(&s, true, WNNOperandDataType_Float32, 0.1, 0.2, 4, ones),
               zero_point(&s, true, false, 3, 4));
@@ -206,7 +203,6 @@ static bool takes_filters(uint32_t size, uint32_t channels, uint32_t groups, boo
               zero_point(&s, !late_zero, true, zero, 4));
     apply(&s, OP_CONV2D, &o, x, w, NULL);
     const bool takes = library_takes_quantized(library, s.nodes, s.count);
-    subject_end(&s);
     return takes;
 }
 
@@ -242,7 +238,7 @@ TEST(contractions_of_bytes_are_computed)
         if (all % 12 == 0) /* around the sizes of AMX's tiles */
             m = random_between(33, 70), k = random_between(124, 129);
 
-        struct subject s = subject_begin();
+        SCOPED(subject_end) struct subject s = subject_begin();
         if (all & 1) {
             const bool late = random_chance(50);
             WNNGemmOptions o = WNN_GEMM_OPTIONS_INIT;
@@ -275,7 +271,6 @@ TEST(contractions_of_bytes_are_computed)
             epilogue(&s, apply(&s, OP_MATMUL, NULL, x, w, NULL));
         }
         taken += check(&s);
-        subject_end(&s);
     }
     report("matmul and gemm", taken, all);
 }
@@ -323,7 +318,7 @@ static uint32_t block_fuse(const struct pass_options *o)
 {
     struct block_results before, after;
     struct error e = {0};
-    struct graph *g = graph_parse(block, strlen(block), NULL, NULL, &e);
+    OWNED(graph) struct graph *g = graph_parse(block, strlen(block), NULL, NULL, &e);
     uint32_t fused = 0;
 
     assert_works(g, &e);
@@ -353,7 +348,6 @@ static uint32_t block_fuse(const struct pass_options *o)
         assert_int_equal(counts[1], 1);
         fused++;
     }
-    graph_free(g);
     return fused;
 }
 

@@ -37,7 +37,7 @@ static void transposed_case(uint32_t *taken)
     const bool first = o.filterLayout == WNNConvTranspose2dFilterOperandLayout_Iohw;
     const uint32_t iohw[] = {in * groups, out, kernel[0], kernel[1]}, ohwi[] = {out, kernel[0], kernel[1], in * groups};
 
-    struct subject s = subject_begin();
+    SCOPED(subject_end) struct subject s = subject_begin();
     x = bytes(&s, false, is_signed, 4, (uint32_t[]){random_between(1, 2), size[0], size[1], in * groups});
     x = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, x, typed(&s, !late_scale, WNNOperandDataType_Float32, 0.001, 0.01, 4, ones),
               zero_point(&s, !late_zero, is_signed, zero, 4));
@@ -48,7 +48,6 @@ static void transposed_case(uint32_t *taken)
     if (is_taken != (library_has_exact_integers(library) && !is_signed && !late_scale && in >= 8 && covers))
         fail_with_graph(&s, is_taken ? "taken" : "declined");
     *taken += is_taken;
-    subject_end(&s);
 }
 
 /*
@@ -65,7 +64,7 @@ TEST(products_of_single_pixels_do_not_saturate)
         struct value *x, *w, *y;
 
         o.inputLayout = WNNInputOperandLayout_Nhwc;
-        struct subject s = subject_begin();
+        SCOPED(subject_end) struct subject s = subject_begin();
         x = typed(&s, false, WNNOperandDataType_Uint8, 250, 255, 4, (uint32_t[]){1, 1, 1, IN});
         x = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, x, typed(&s, true, WNNOperandDataType_Float32, 0.01, 0.01, 4, ones),
                   zero_point(&s, true, false, 0, 4));
@@ -77,7 +76,6 @@ TEST(products_of_single_pixels_do_not_saturate)
             apply(&s, OP_ADD, NULL, y, typed(&s, false, WNNOperandDataType_Float32, -20, 20, 4, (uint32_t[]){1, 1, 1, OUT}),
                   NULL);
         assert_int_equal(check(&s), library_has_exact_integers(library));
-        subject_end(&s);
     }
 }
 

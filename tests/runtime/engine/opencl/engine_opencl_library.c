@@ -52,7 +52,7 @@ static int64_t elements_before(const char *begin, const char *end)
 /* A graph from its blocks, where @random stands for that many random numbers, with random inputs and what is to come out. */
 static void sample_parse(struct sample *s, const char *body)
 {
-    char *text = NULL;
+    OWNED(memory) char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
 
@@ -66,7 +66,6 @@ static void sample_parse(struct sample *s, const char *body)
     fprintf(out, "%s", body);
     fclose(out);
     *s = (struct sample){.g = parse_body(text)};
-    free(text);
     for (uint32_t i = 0; i < s->g->input_count; i++) {
         const struct value *v = s->g->inputs[i];
         float *data = random_alloc((size_t)type_elements(&v->type), sizeof *data);
@@ -110,14 +109,13 @@ static struct counted count_steps(WNNGraph graph)
 
 static WNNGraph build(WNNContext context, const char *body)
 {
-    struct sample s;
+    SCOPED(sample_free) struct sample s = {0};
     WNNGraph graph;
 
     sample_parse(&s, body);
     struct graph *g = s.g;
     s.g = graph_create(); /* build takes the other one */
     assert_done(!runtime_build(context, g, &graph, &e));
-    sample_free(&s);
     return graph;
 }
 
@@ -219,7 +217,7 @@ static const struct row rows[] = {
 
 TEST(results_lie_within_the_bounds)
 {
-    struct variant v;
+    SCOPED(variant_release) struct variant v = {0};
 
     variant_init(&v, VARIANT);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -233,15 +231,13 @@ TEST(results_lie_within_the_bounds)
         assert_true(counts.compared > 0);
         sample_free(&s);
 
-        WNNGraph graph = build(v.context, rows[i].body);
+        OWNED(compiled) WNNGraph graph = build(v.context, rows[i].body);
         const struct counted c = count_steps(graph);
         printf("%s: %u steps by oneDNN (%s), %u others\n", rows[i].name, c.library, c.implementation, c.others);
         if (c.library != rows[i].library)
             fail_msg("%s: oneDNN computed %u steps, not %u", rows[i].name, c.library, rows[i].library);
         assert_int_equal(c.integers, rows[i].integers);
-        wnnGraphRelease(graph);
     }
-    variant_release(&v);
 }
 
 /* ---- who decides ---- */
@@ -273,7 +269,7 @@ TEST(what_the_driver_refuses_becomes_kernels)
 {
     struct check_counts counts = {0};
     char report[CHECK_REPORT] = "";
-    struct variant v;
+    SCOPED(variant_release) struct variant v = {0};
     struct sample s;
 
     variant_init(&v, VARIANT);
@@ -286,7 +282,6 @@ TEST(what_the_driver_refuses_becomes_kernels)
     assert_int_equal(count_steps(graph).library, 0);
     wnnGraphRelease(graph);
     unsetenv("INTEL_LAYER_REFUSES");
-    variant_release(&v);
 }
 
 /* ---- files, times ---- */
@@ -336,17 +331,15 @@ TEST(saved_graphs_have_their_steps)
 
 TEST(steps_have_times)
 {
-    struct variant v;
+    SCOPED(variant_release) struct variant v = {0};
     float out[77];
 
     variant_init(&v, VARIANT);
-    WNNGraph graph = build(v.context, rows[6].body);
+    OWNED(compiled) WNNGraph graph = build(v.context, rows[6].body);
     graph->context->engine->functions->optional.tools->measure(graph->executable);
     compute(graph, 2, out, 77);
     compute(graph, 2, out, 77);
     assert_int_equal(count_steps(graph).timed, 1);
-    wnnGraphRelease(graph);
-    variant_release(&v);
 }
 
 /* ---- memory objects, failures ---- */
@@ -373,11 +366,11 @@ static const char between[] = "inputs { x: f32[7, 19]; }"
 TEST(runs_make_no_sub_buffers_of_the_arena_again)
 {
     const struct intel_layer *layer = the_layer();
-    struct variant v;
+    SCOPED(variant_release) struct variant v = {0};
     float out[77];
 
     variant_init(&v, VARIANT);
-    WNNGraph graph = build(v.context, between);
+    OWNED(compiled) WNNGraph graph = build(v.context, between);
     assert_int_equal(count_steps(graph).library, 3);
     const long first = layer->sub_buffers();
     compute(graph, 3, out, 77);
@@ -385,8 +378,6 @@ TEST(runs_make_no_sub_buffers_of_the_arena_again)
     assert_true(second > first);
     compute(graph, 3, out, 77);
     assert_int_equal(layer->sub_buffers(), second);
-    wnnGraphRelease(graph);
-    variant_release(&v);
 }
 
 /* Builds and computes while the n-th call fails, once that is over again.  Returns false if there were not so many calls. */
@@ -395,7 +386,6 @@ static bool fail_call(WNNContext context, long n, const float *right)
     const struct intel_layer *layer = the_layer();
     float out[77], x[7 * 19];
     WNNNamedBuffer in = {WNN_STR("x"), x, sizeof x}, to = {WNN_STR("y"), out, sizeof out};
-    struct error e = {0};
     struct sample s;
     WNNGraph graph = NULL;
 
@@ -406,7 +396,7 @@ static bool fail_call(WNNContext context, long n, const float *right)
     struct graph *g = s.g;
     s.g = graph_create();
     layer->fail_after(n);
-    WNNStatus status = runtime_build(context, g, &graph, &e);
+    WNNStatus status = runtime_build(context, g, &graph, &(struct error){0});
     if (status == WNNStatus_Success)
         status = wnnGraphCompute(graph, 1, &in, 1, &to);
     const char *failed = layer->failed_call();
@@ -434,7 +424,7 @@ TEST(every_call_may_fail_once)
 {
     const struct intel_layer *layer = the_layer();
     float right[77];
-    struct variant v;
+    SCOPED(variant_release) struct variant v = {0};
     long n = 0;
 
     variant_init(&v, VARIANT);
@@ -448,7 +438,6 @@ TEST(every_call_may_fail_once)
     printf("%ld calls failed once each\n", n);
     assert_true(n > 20);
     assert_int_equal(layer->memory_objects(), objects);
-    variant_release(&v);
 }
 
 /* ---- the device ---- */

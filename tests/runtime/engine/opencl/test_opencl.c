@@ -154,7 +154,7 @@ TEST(test_a_lost_device_loses_the_context)
 
 TEST(test_memory_runs_out)
 {
-    WNNContext context = new_context();
+    OWNED(context) WNNContext context = new_context();
     WNNTensor t, held[16];
     struct error e = {0};
     WNNGraph graph;
@@ -180,12 +180,11 @@ TEST(test_memory_runs_out)
     assert_int_equal(try_tensor(context, WNNOperandDataType_Float32, 1 << 20, &t), WNNStatus_Success);
     wnnTensorRelease(t);
     assert_false(wnnContextIsLost(context));
-    wnnContextRelease(context);
 }
 
 TEST(test_a_kernel_does_not_build)
 {
-    WNNContext context = new_context();
+    OWNED(context) WNNContext context = new_context();
     struct error e = {0};
     WNNGraph graph;
 
@@ -195,7 +194,6 @@ TEST(test_a_kernel_does_not_build)
     assert_non_null(strstr(e.message, "neg [mine]: clBuildProgram: CL_BUILD_PROGRAM_FAILURE\nline 1: error"));
     assert_string_equal(e.message + strlen(e.message) - 4, " ...");
     wnnGraphRelease(new_graph(context, one_step)); /* which tries again */
-    wnnContextRelease(context);
 }
 
 /* ---- who waits ---- */
@@ -231,7 +229,7 @@ TEST(test_nothing_waits_between_writing_and_reading)
 
 TEST(test_devices_are_listed)
 {
-    WNNContext context = new_context();
+    OWNED(context) WNNContext context = new_context();
     WNNDeviceInfo d;
 
     assert_true(wnnGetDevice(0, &d));
@@ -244,7 +242,6 @@ TEST(test_devices_are_listed)
     assert_false(wnnGetDevice(1, &d));
     assert_string_equal(d.name, "");
     assert_true(wnnContextGetAccelerated(context));
-    wnnContextRelease(context);
 }
 
 /* ---- what the device is asked for ---- */
@@ -309,7 +306,7 @@ static unsigned count(const char *text, const char *word)
 /* Between the first write and the last read there are steps, all of them, and nothing else that moves data or waits. */
 TEST(test_every_step_is_the_devices_and_nothing_travels)
 {
-    struct convolution c;
+    SCOPED(convolution_close) struct convolution c = {0};
     unsigned kernels = 0;
 
     convolution_open(&c, "");
@@ -326,12 +323,11 @@ TEST(test_every_step_is_the_devices_and_nothing_travels)
     assert_int_equal(count(fake->notes(), "EnqueueFillBuffer "), 0);
     assert_int_equal(count(fake->notes(), "Finish "), 0);
     assert_true(strstr(fake->notes(), "EnqueueWriteBuffer ") < strstr(fake->notes(), "EnqueueNDRangeKernel "));
-    convolution_close(&c);
 }
 
 TEST(test_a_profile_has_the_devices_times)
 {
-    struct convolution c;
+    SCOPED(convolution_close) struct convolution c = {0};
     struct executable_facts facts;
     struct step_facts step;
 
@@ -349,7 +345,6 @@ TEST(test_a_profile_has_the_devices_times)
         tools->step_facts(c.graph->executable, i, &step);
         assert_true(step.nanoseconds > 0);
     }
-    convolution_close(&c);
 }
 
 TEST(test_a_trace_shows_steps_and_transfers)
@@ -390,11 +385,10 @@ TEST(test_a_state_stays_where_it_is)
     WNNContext context = new_context();
     WNNTensor x[2] = {new_tensor(context), new_tensor(context)};
     unsigned char data[BYTES];
-    struct error e = {0};
     WNNGraph graph;
 
     g->outputs[0].state = g->inputs[0];
-    assert_int_equal(runtime_build(context, g, &graph, &e), WNNStatus_Success);
+    assert_int_equal(runtime_build(context, g, &graph, &(struct error){0}), WNNStatus_Success);
     for (int other = 0; other < 2; other++) {
         const unsigned copies = fake->calls("EnqueueCopyBuffer"), kernels = fake->calls("EnqueueNDRangeKernel");
         assert_int_equal(dispatch(context, graph, x[0], x[other]), WNNStatus_Success);

@@ -100,12 +100,11 @@ TEST(test_a_privileged_program_gets_a_gpu_only_if_it_asks_for_one)
 
 static void assert_takes(const WNNContextOptions *o, const char *device)
 {
-    WNNContext context = context_with(o);
+    OWNED(context) WNNContext context = context_with(o);
     WNNDeviceInfo info;
 
     assert_true(wnnContextGetDevice(context, &info));
     assert_string_equal(info.name, device);
-    wnnContextRelease(context);
 }
 
 /* A program that asks for a GPU, because a file needs one, say, leaves which one to the variable. */

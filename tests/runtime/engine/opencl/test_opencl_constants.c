@@ -26,8 +26,7 @@ static struct graph *model(uint32_t rows)
 
 static WNNStatus try_build(WNNContext context, uint32_t rows, WNNGraph *graph)
 {
-    struct error e = {0};
-    const WNNStatus status = runtime_build(context, model(rows), graph, &e);
+    const WNNStatus status = runtime_build(context, model(rows), graph, &(struct error){0});
 
     if (status != WNNStatus_Success)
         *graph = NULL;
@@ -53,20 +52,19 @@ static void wait_for_bytes(size_t bytes)
 /* Zero points are float32 numbers like scales.  Unpacked, they would take eight times the bytes of the weights. */
 TEST(test_weights_of_4_bits_take_half_a_byte)
 {
-    WNNContext context = new_context();
+    OWNED(context) WNNContext context = new_context();
     const size_t before = fake->bytes();
-    WNNGraph graph = build_model(context, 1);
+    OWNED(compiled) WNNGraph graph = build_model(context, 1);
     const size_t bytes = fake->bytes() - before;
 
     assert_true(bytes >= WEIGHTS + 2 * SCALES);
     assert_true(bytes < WEIGHTS + 2 * SCALES + 16384); /* b */
-    release_graph(context, graph);
 }
 
 /* A graph for a prompt and one for a token have one copy of their weights, until the last of them goes. */
 TEST(test_graphs_share_constants)
 {
-    WNNContext context = new_context();
+    OWNED(context) WNNContext context = new_context();
     const size_t before = fake->bytes();
     WNNGraph prompt = build_model(context, 64);
     const size_t one = fake->bytes() - before;
@@ -81,7 +79,6 @@ TEST(test_graphs_share_constants)
     assert_int_equal(fake->bytes() - before, one);
     wnnGraphRelease(prompt);
     wait_for_bytes(before);
-    wnnContextRelease(context);
 }
 
 /* Other contexts have other devices as far as anybody knows, and other constants are others. */
@@ -93,14 +90,13 @@ TEST(test_nothing_else_is_shared)
     const size_t one = fake->bytes() - before;
     WNNGraph b = build_model(other, 1);
     struct graph *changed = model(1);
-    struct error e = {0};
     WNNGraph c;
 
     assert_int_equal(fake->bytes() - before, 2 * one);
     for (const struct value *v = changed->first_constant; v; v = v->next_constant)
         if (v->type.type == DTYPE_UINT4)
             *(uint8_t *)(uintptr_t)v->constant->data ^= 1;
-    assert_int_equal(runtime_build(context, changed, &c, &e), WNNStatus_Success);
+    assert_int_equal(runtime_build(context, changed, &c, &(struct error){0}), WNNStatus_Success);
     assert_true(fake->bytes() - before >= 2 * one + WEIGHTS);
     assert_true(fake->bytes() - before < 3 * one);
     wnnGraphRelease(a);

@@ -243,7 +243,7 @@ TEST(test_tuned_facts_are_kept_by_device_and_driver)
     cached_file(folder, path);
     assert_int_equal(stat(path, &s), 0);
     for (long at = 0; at < s.st_size; at += 7) {
-        FILE *f = fopen(path, "r+");
+        OWNED(file) FILE *f = fopen(path, "r+");
         assert_non_null(f);
         for (int times = 0; times < 2; times++) {
             fseek(f, at, SEEK_SET);
@@ -253,7 +253,6 @@ TEST(test_tuned_facts_are_kept_by_device_and_driver)
             fflush(f);
             assert_int_equal(tile_numbers(folder, 0), times ? 32 : given);
         }
-        fclose(f);
     }
     assert_int_equal(tile_numbers(folder, 33), 32);
     assert_int_equal(tile_numbers(folder, 0), given);
@@ -429,7 +428,7 @@ TEST(test_a_processors_graph_is_no_devices)
 TEST(test_saved_graphs_bring_their_programs)
 {
     char path[] = "/tmp/webnn-saved-XXXXXX";
-    WNNContext context = context_with_cache("off", NULL), processor;
+    OWNED(context) WNNContext context = context_with_cache("off", NULL), processor = NULL;
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
     WNNGraph graph = new_graph(context, three_steps);
     struct error e;
@@ -457,7 +456,6 @@ TEST(test_saved_graphs_bring_their_programs)
     assert_int_equal(e.status, WNNStatus_NotSupportedError);
     assert_non_null(strstr(e.message, "the compiled graph is for the engine gpu, this context is on cpu: create it with "
                                       "engine=gpu (webnn-run --engine gpu)"));
-    wnnContextRelease(processor);
     context = context_with_cache("off", NULL);
     FILE *f = fopen(path, "r+");
     assert_non_null(f);
@@ -467,7 +465,6 @@ TEST(test_saved_graphs_bring_their_programs)
     assert_null(load_graph(context, path, &e));
     assert_int_equal(e.status, WNNStatus_DataError);
     unlink(path);
-    wnnContextRelease(context);
 }
 
 TEST_EACH(NULL, nothing_is_left)

@@ -93,7 +93,7 @@ static void await_calls(struct watch *w, unsigned calls)
 
 TEST(test_programs_are_told)
 {
-    char *body = chains(MANY), *part = chains(FEW);
+    OWNED(memory) char *body = chains(MANY), *part = chains(FEW);
     WNNContext context = new_context();
     struct watch w = {0}, again = {0};
     struct error e;
@@ -112,14 +112,12 @@ TEST(test_programs_are_told)
     assert_int_equal(again.calls, 0);
     release_graph(context, graph);
     assert_nothing_is_left("");
-    free(body);
-    free(part);
 }
 
 /* At the first question nothing is built, and later no further program.  What was built serves the next build. */
 TEST(test_the_callback_ends_a_build)
 {
-    char *body = chains(MANY);
+    OWNED(memory) char *body = chains(MANY);
 
     for (uint32_t call = 1; call <= 3; call++) {
         WNNContext context = new_context();
@@ -140,12 +138,11 @@ TEST(test_the_callback_ends_a_build)
         wnnContextRelease(context);
         assert_nothing_is_left("");
     }
-    free(body);
 }
 
 TEST(test_losing_the_context_ends_a_build)
 {
-    char *body = chains(MANY);
+    OWNED(memory) char *body = chains(MANY);
     WNNContext context = new_context();
     struct watch w = {.end_at = 1, .lose = context};
     struct error e;
@@ -157,13 +154,12 @@ TEST(test_losing_the_context_ends_a_build)
     assert_int_equal(w.calls, 1);
     wnnContextRelease(context);
     assert_nothing_is_left("");
-    free(body);
 }
 
 /* A program that the compiler refuses is built kernel by kernel, which ends as well. */
 TEST(test_a_search_for_the_kernel_ends)
 {
-    char *body = chains(FEW);
+    OWNED(memory) char *body = chains(FEW);
     WNNContext context = new_context();
     struct watch w = {.end_at = 3}; /* before anything, before the program, before its first kernel alone */
     struct error e;
@@ -176,7 +172,6 @@ TEST(test_a_search_for_the_kernel_ends)
     wnnGraphRelease(new_graph(context, body));
     wnnContextRelease(context);
     assert_nothing_is_left("");
-    free(body);
 }
 
 /* ---- while another thread builds ---- */

@@ -17,11 +17,10 @@ enum { OFFSET = 64, ROOM = BYTES + OFFSET };
 
 static void application_open(struct application *a, cl_command_queue_properties properties)
 {
-    struct error e = {0};
     cl_platform_id platform;
     cl_int code;
 
-    a->api = opencl_api_get(&e);
+    a->api = opencl_api_get(&(struct error){0});
     assert_non_null(a->api);
     assert_int_equal(a->api->GetPlatformIDs(1, &platform, NULL), CL_SUCCESS);
     assert_int_equal(a->api->GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &a->device, NULL), CL_SUCCESS);
@@ -120,7 +119,7 @@ TEST(wrong_objects_are_refused)
 TEST(buffers_are_used_where_they_lie)
 {
     unsigned char data[BYTES], got[BYTES];
-    struct application a;
+    SCOPED(application_close) struct application a = {0};
     WNNContext context;
     WNNTensor x, y;
 
@@ -141,14 +140,13 @@ TEST(buffers_are_used_where_they_lie)
     assert_int_equal(a.api->EnqueueReadBuffer(a.queue, a.memory, CL_TRUE, OFFSET, BYTES, got, 0, NULL, NULL), CL_SUCCESS);
     assert_memory_equal(got, data, BYTES);
     release_all(context, graph, x, y);
-    application_close(&a);
 }
 
 /* The device does nothing while the queue is held: a flush returns all the same, once the kernel is in the queue. */
 TEST(a_flush_waits_for_the_queue_and_not_for_the_device)
 {
-    struct application a;
-    WNNContext context;
+    SCOPED(application_close) struct application a = {0};
+    OWNED(context) WNNContext context = NULL;
 
     application_open(&a, 0);
     assert_int_equal(share(&a, &context), WNNStatus_Success);
@@ -166,8 +164,6 @@ TEST(a_flush_waits_for_the_queue_and_not_for_the_device)
     release_with_tensors(graph, x, y);
     wnnContextDestroy(context);
     assert_int_equal(wnnContextFlush(context), WNNStatus_InvalidStateError);
-    wnnContextRelease(context);
-    application_close(&a);
 }
 
 /* ---- every call may fail ---- */
