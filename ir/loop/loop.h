@@ -240,26 +240,3 @@ void loop_print(const struct loop_module *m, FILE *out);
 bool loop_parse(struct loop_module *m, const char *text, size_t length, struct error *e);
 /** Checks everything that loop_verify.c lists.  Returns false after an error in *e. */
 bool loop_verify(const struct loop_module *m, struct error *e);
-
-/** This is memory that an interpreted module may read and write. */
-struct loop_memory {
-    void *bytes;
-    size_t size;
-    bool read_only;
-};
-/** This is what a kernel's function is called with. */
-struct loop_launch {
-    const struct loop_memory *tensors;
-    uint32_t tensor_count;
-    const int64_t *numbers;
-    uint32_t number_count;
-    struct loop_memory scratch;
-    int64_t begin, end;
-    int64_t groups[LOOP_DIMENSIONS]; /* of a device's kernel, which has no units */
-    uint64_t budget;                 /* limit of operations; 0: LOOP_BUDGET */
-};
-enum { LOOP_BUDGET = 1 << 30 };
-/** Runs a kernel's function.  Every access is checked to be inside its tensor, scratch memory or array, and aligned.  The items
- * of a group run in lockstep, and it is an error if several access an element of a group's array without a barrier in between
- * and one of them stores.  Returns false after an error in *e. */
-bool loop_interpret(const struct loop_module *m, const char *function, const struct loop_launch *launch, struct error *e);

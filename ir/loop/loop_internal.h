@@ -44,12 +44,3 @@ uint32_t loop_number(const struct loop_function *f);
  * Returns false. */
 bool loop_complain(struct error *e, const struct loop_function *f, const struct loop_value *v, const char *format, ...)
     PRINTF_LIKE(4, 5);
-
-/** Computes lane i of an operation on bytes, of the lanes of its operands. */
-uint64_t loop_byte_lane(const struct loop_value *v, const uint64_t *const args[3], uint32_t i);
-enum { LOOP_SUBGROUP = 32 };
-/** Returns what a lane of a sub-group has of one of the four matrices whose rows are there. */
-uint32_t loop_matrix_word(const void *const rows[LOOP_SUBGROUP], uint32_t lane, uint32_t matrix, bool transposed);
-/** Returns sum i of a lane after a multiplication of the lanes' words; pair says which two of b's. */
-uint32_t loop_matrix_sum(uint64_t sum, const uint64_t *const a[LOOP_SUBGROUP], const uint64_t *const b[LOOP_SUBGROUP],
-                         int64_t pair, uint32_t lane, uint32_t i);

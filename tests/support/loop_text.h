@@ -1,9 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Text of modules of the loop language, for tests. */
+/* Modules of the loop language for tests: as text, and run without LLVM or a device. */
 #pragma once
 
 #include "ir/loop/loop.h"
 #include "support/test.h"
+
+/** This is memory that an interpreted module may read and write. */
+struct loop_memory {
+    void *bytes;
+    size_t size;
+    bool read_only;
+};
+/** This is what a kernel's function is called with. */
+struct loop_launch {
+    const struct loop_memory *tensors;
+    uint32_t tensor_count;
+    const int64_t *numbers;
+    uint32_t number_count;
+    struct loop_memory scratch;
+    int64_t begin, end;
+    int64_t groups[LOOP_DIMENSIONS]; /* of a device's kernel, which has no units */
+    uint64_t budget;                 /* limit of operations; 0: LOOP_BUDGET */
+};
+enum { LOOP_BUDGET = 1 << 30 };
+/** Runs a kernel's function.  Every access is checked to be inside its tensor, scratch memory or array, and aligned.  The items
+ * of a group run in lockstep, and it is an error if several access an element of a group's array without a barrier in between
+ * and one of them stores.  Returns false after an error in *e. */
+bool loop_interpret(const struct loop_module *m, const char *function, const struct loop_launch *launch, struct error *e);
 
 /** Returns a module's text, which the caller frees. */
 static inline char *loop_text(const struct loop_module *m)
@@ -21,15 +44,12 @@ static inline char *loop_text(const struct loop_module *m)
 /** Fails unless a module's text is read as the same module. */
 static inline void assert_loop_reads_back(const struct loop_module *m)
 {
-    struct loop_module again;
+    SCOPED(loop_module_free) struct loop_module again = {0};
+    OWNED(memory) char *text = loop_text(m);
     struct error e = {0};
-    char *text = loop_text(m);
 
     if (!loop_parse(&again, text, strlen(text), &e))
         fail_msg("%s\n%s", e.message, text);
-    char *second = loop_text(&again);
+    OWNED(memory) char *second = loop_text(&again);
     assert_string_equal(text, second);
-    loop_module_free(&again);
-    free(second);
-    free(text);
 }

@@ -51,20 +51,18 @@ static void check_cut_off(const char *text)
     const size_t length = strlen(text);
 
     for (size_t end = 0; end < length; end += 1 + length / 200) {
-        struct loop_module m;
+        SCOPED(loop_module_free) struct loop_module m = {0};
+        OWNED(memory) char *part = strndup(text, end);
         struct error e = {0};
-        char *part = strndup(text, end);
         if (loop_parse(&m, part, end, &e))
             loop_verify(&m, &e);
-        loop_module_free(&m);
-        free(part);
     }
 }
 
 /* Reads, verifies and runs the last kernel.  Returns the word before the message that it fails with, or NULL. */
 static const char *run(const struct loop_case *c, struct error *e)
 {
-    struct loop_module m;
+    SCOPED(loop_module_free) struct loop_module m;
     static _Alignas(64) unsigned char scratch[BYTES_MAX];
     const struct loop_launch launch = {c->tensors,
                                        c->tensor_count,
@@ -77,19 +75,16 @@ static const char *run(const struct loop_case *c, struct error *e)
                                        c->budget};
     const char *fails = NULL;
 
-    if (!loop_parse(&m, c->text, strlen(c->text), e)) {
-        fails = "parse";
-    } else {
-        assert_loop_reads_back(&m);
-        if (!loop_verify(&m, e))
-            fails = "verify";
-        else if (!m.last || !loop_interpret(&m, m.last->name, &launch, e))
-            fails = "fails";
-    }
+    check_cut_off(c->text);
+    if (!loop_parse(&m, c->text, strlen(c->text), e))
+        return "parse";
+    assert_loop_reads_back(&m);
+    if (!loop_verify(&m, e))
+        fails = "verify";
+    else if (!m.last || !loop_interpret(&m, m.last->name, &launch, e))
+        fails = "fails";
     for (struct loop_function *f = m.first; !fails && f; f = f->next)
         count_operations(&f->body);
-    loop_module_free(&m);
-    check_cut_off(c->text);
     return fails;
 }
 
@@ -286,7 +281,7 @@ TEST(every_operation_has_a_case)
 
 TEST(builder_makes_what_the_text_says)
 {
-    struct loop_module m = {0};
+    SCOPED(loop_module_free) struct loop_module m = {0};
     struct loop_builder b;
     struct error e = {0};
     const loop_type i64 = loop_type_make(LOOP_I64, 1);
@@ -306,11 +301,9 @@ TEST(builder_makes_what_the_text_says)
     if (m.failed || !loop_verify(&m, &e))
         fail_msg("%s", e.message);
     assert_loop_reads_back(&m);
-    char *text = loop_text(&m);
+    OWNED(memory) char *text = loop_text(&m);
     assert_string_equal(text,
                         "kernel \"k\" {\n  v0: i64 = slot\n  v1: i64 = parameter 1\n  v2: i64 = parameter 0\n"
                         "  set v0, i64(1)\n  v4: i64 = for v2, v1 at_least_once {\n    v5: i1 = eq v4, i64(1)\n"
                         "    if v5 {\n      set v0, i64(2)\n    } else {\n      set v0, v4\n    }\n    next i64(1)\n  }\n}\n");
-    free(text);
-    loop_module_free(&m);
 }

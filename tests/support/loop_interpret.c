@@ -13,12 +13,12 @@
  * that are not numbers.
  */
 #include "ir/loop/loop_internal.h"
+#include "ir/support/number.h"
+#include "support/loop_text.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { OFFSET_BITS = 48 };
+enum { OFFSET_BITS = 48, SUBGROUP = 32 };
 
 /* Says who stored a byte of a group's array last and who read it, and after how many barriers. */
 struct note {
@@ -185,39 +185,32 @@ static bool access_lanes(struct frame *f, const struct loop_value *v, uint64_t *
     return true;
 }
 
-static bool add_place(struct run *r, struct loop_memory memory, const char *name, uint32_t number)
+static void add_place(struct run *r, struct loop_memory memory, const char *name, uint32_t number)
 {
-    if (r->place_count == UINT16_MAX || !array_extend(&r->places, r->place_count, sizeof *r->places))
-        return error_out_of_memory(r->error);
+    assert_true(r->place_count < UINT16_MAX && array_extend(&r->places, r->place_count, sizeof *r->places));
     r->places[r->place_count++] = (struct place){memory, name, number, NULL};
-    return true;
 }
 
-static bool make_array(struct frame *f, const struct loop_value *v, uint64_t *out)
+/* Returns the address of a new array. */
+static uint64_t make_array(struct frame *f, const struct loop_value *v)
 {
     const size_t size = ((size_t)v->number + 63) / 64 * 64;
     void *bytes = aligned_alloc(64, size);
 
-    *out = (uint64_t)f->run->place_count << OFFSET_BITS;
-    if (!bytes || !add_place(f->run, (struct loop_memory){bytes, (size_t)v->number, false}, "array", v->serial)) {
-        free(bytes);
-        return error_out_of_memory(f->run->error);
-    }
+    assert_non_null(bytes);
     memset(bytes, 0xFF, size);
-    return true;
+    add_place(f->run, (struct loop_memory){bytes, (size_t)v->number, false}, "array", v->serial);
+    return (uint64_t)(f->run->place_count - 1) << OFFSET_BITS;
 }
 
 /* Makes the one array of all items of a group. */
 static bool make_group_array(struct frame *f, const struct loop_value *v)
 {
-    struct note *notes = calloc((size_t)v->number, sizeof *notes);
-    uint64_t address;
+    const uint64_t address = make_array(f, v);
+    struct place *p = &f->run->places[f->run->place_count - 1];
 
-    if (!notes || !make_array(f, v, &address)) {
-        free(notes);
-        return error_out_of_memory(f->run->error);
-    }
-    f->run->places[f->run->place_count - 1].notes = notes;
+    p->notes = calloc((size_t)v->number, sizeof *p->notes);
+    assert_non_null(p->notes);
     for (uint32_t i = 0; i < f->item_count; i++)
         f->all_lanes[i * f->lane_count + (uintptr_t)v->user] = address;
     return true;
@@ -289,6 +282,95 @@ static bool lane_by_lane(struct frame *f, const struct loop_value *v, uint64_t *
     return true;
 }
 
+static int64_t saturate(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+/* ---- bytes ---- */
+
+static int64_t byte_at(uint64_t bits, uint32_t i, bool with_sign)
+{
+    return with_sign ? (int8_t)(bits >> 8 * i) : (uint8_t)(bits >> 8 * i);
+}
+
+/* Computes lane i of an operation on bytes, of the lanes of its operands. */
+static uint64_t byte_lane(const struct loop_value *v, const uint64_t *const args[3], uint32_t i)
+{
+    const enum loop_element from = loop_type_element(v->args[0]->type);
+    const uint64_t *a = args[0], *b = args[1];
+    const uint32_t part = 128 / loop_element_bits(from); /* operands' lanes in 128 bits */
+    int64_t sum = 0;
+
+    switch (v->op) {
+    case LOOP_PACK_S16:
+    case LOOP_PACK_S8:
+    case LOOP_PACK_U8:
+        sum = loop_extend(from, (i / part % 2 ? b : a)[i / (2 * part) * part + i % part]);
+        sum = v->op == LOOP_PACK_S16  ? saturate(sum, INT16_MIN, INT16_MAX)
+              : v->op == LOOP_PACK_S8 ? saturate(sum, INT8_MIN, INT8_MAX)
+                                      : saturate(sum, 0, UINT8_MAX);
+        break;
+    case LOOP_PAIRS_U8_S8:
+        sum =
+            saturate((int64_t)a[2 * i] * loop_extend(from, b[2 * i]) + (int64_t)a[2 * i + 1] * loop_extend(from, b[2 * i + 1]),
+                     INT16_MIN, INT16_MAX);
+        break;
+    case LOOP_PAIRS_S16:
+        sum = loop_extend(from, a[2 * i]) * loop_extend(from, b[2 * i]) +
+              loop_extend(from, a[2 * i + 1]) * loop_extend(from, b[2 * i + 1]);
+        break;
+    case LOOP_ADD_PAIRS:
+        sum = loop_extend(from, a[2 * i]) + loop_extend(from, a[2 * i + 1]);
+        break;
+    default:
+        sum = loop_extend(from, a[i]);
+        for (uint32_t k = 0; k < 4; k++)
+            sum += byte_at(b[i], k, v->op == LOOP_DOT_S8) * byte_at(args[2][i], k, true);
+        break;
+    }
+    return loop_cut(loop_type_element(v->type), (uint64_t)sum);
+}
+
+/* ---- matrices ---- */
+
+/* Returns what a lane of a sub-group has of one of the four matrices whose rows are there. */
+static uint32_t matrix_word(const void *const rows[SUBGROUP], uint32_t lane, uint32_t matrix, bool transposed)
+{
+    uint16_t h[2];
+
+    for (uint32_t e = 0; e < 2; e++) {
+        const uint32_t row = transposed ? lane % 4 * 2 + e : lane / 4, column = transposed ? lane / 4 : lane % 4 * 2 + e;
+        memcpy(&h[e], (const uint16_t *)rows[8 * matrix + row] + column, sizeof *h);
+    }
+    return h[0] | (uint32_t)h[1] << 16;
+}
+
+/* Returns the float16 number of a lane's word. */
+static double half_of(uint64_t word, uint32_t high)
+{
+    return (double)f16_to_f32((uint16_t)(word >> 16 * high));
+}
+
+/* Returns sum i of a lane after a multiplication of the lanes' words; pair says which two of b's. */
+static uint32_t matrix_sum(uint64_t sum, const uint64_t *const a[SUBGROUP], const uint64_t *const b[SUBGROUP], int64_t pair,
+                           uint32_t lane, uint32_t i)
+{
+    const uint32_t row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
+    uint32_t bits = (uint32_t)sum;
+    double total;
+    float c;
+
+    memcpy(&c, &bits, sizeof c);
+    total = (double)c;
+    for (uint32_t k = 0; k < 16; k++)
+        total += half_of(a[row % 8 * 4 + k % 8 / 2][row / 8 + k / 8 * 2], k % 2) *
+                 half_of(b[column * 4 + k % 8 / 2][2 * pair + k / 8], k % 2);
+    c = (float)total;
+    memcpy(&bits, &c, sizeof bits);
+    return bits;
+}
+
 /* ---- calls and control ---- */
 
 static bool run_region(struct frame *f, const struct loop_region *region, struct items on);
@@ -324,13 +406,6 @@ static bool holds(const struct loop_value *v, int64_t i, int64_t to)
     if (!(v->number & LOOP_WHOLE_STEPS))
         return i < to;
     return !__builtin_add_overflow(i, loop_extend(element_of(v), v->regions[0].last->args[0]->bits[0]), &next) && next <= to;
-}
-
-/* Makes room for some of the items.  Returns false if memory runs out. */
-static bool take_items(struct frame *f, struct items *some, uint32_t most)
-{
-    *some = (struct items){malloc(most * sizeof *some->list), 0};
-    return some->list || error_out_of_memory(f->run->error);
 }
 
 static bool begin_for(struct frame *f, const struct loop_value *v, struct items on, struct items *again)
@@ -375,19 +450,20 @@ static bool end_iteration(struct frame *f, const struct loop_value *v, struct it
 
 static bool run_for(struct frame *f, const struct loop_value *v, struct items on)
 {
-    struct items again;
-    bool good = take_items(f, &again, on.count) && begin_for(f, v, on, &again);
+    uint32_t list[LOOP_ITEMS_MAX];
+    struct items again = {list, 0};
+    bool good = begin_for(f, v, on, &again);
 
     while (good && again.count)
         good = run_region(f, &v->regions[0], again) && end_iteration(f, v, &again);
-    free(again.list);
     return good;
 }
 
 static bool run_if(struct frame *f, const struct loop_value *v, struct items on)
 {
-    struct items some;
-    bool good = take_items(f, &some, on.count);
+    uint32_t list[LOOP_ITEMS_MAX];
+    struct items some = {list, 0};
+    bool good = true;
 
     for (uint32_t region = 0; good && region < v->region_count; region++) {
         some.count = 0;
@@ -398,7 +474,6 @@ static bool run_if(struct frame *f, const struct loop_value *v, struct items on)
         }
         good = !some.count || run_region(f, &v->regions[region], some);
     }
-    free(some.list);
     return good;
 }
 
@@ -421,7 +496,8 @@ static bool run_own(struct frame *f, const struct loop_value *v, uint64_t *out)
         *out = f->tensors[v->op == LOOP_TENSOR ? v->number : f->tensor_count];
         return true;
     case LOOP_ARRAY:
-        return make_array(f, v, out);
+        *out = make_array(f, v);
+        return true;
     case LOOP_ADDRESS:
         for (uint32_t i = 0; i < loop_type_lanes(v->type); i++)
             out[i] = address_add(*lanes_of(f, v->args[0]), loop_extend(element_of(v->args[1]), lanes_of(f, v->args[1])[i]),
@@ -489,19 +565,19 @@ static bool run_operation(struct frame *f, const struct loop_value *v)
     for (uint32_t i = 0; i < v->arg_count; i++)
         args[i] = lanes_of(f, v->args[i]);
     for (uint32_t i = 0; i < loop_type_lanes(v->type); i++)
-        out[i] = loop_byte_lane(v, args, i);
+        out[i] = byte_lane(v, args, i);
     return true;
 }
 
 /* Runs an operation on matrices for a sub-group. */
 static bool run_matrix(struct frame *f, const struct loop_value *v, const uint32_t *items, uint32_t count)
 {
-    const void *rows[LOOP_SUBGROUP];
-    const uint64_t *a[LOOP_SUBGROUP], *b[LOOP_SUBGROUP];
+    const void *rows[SUBGROUP];
+    const uint64_t *a[SUBGROUP], *b[SUBGROUP];
 
-    if (count < LOOP_SUBGROUP || items[0] % LOOP_SUBGROUP || items[LOOP_SUBGROUP - 1] != items[0] + LOOP_SUBGROUP - 1)
+    if (count < SUBGROUP || items[0] % SUBGROUP || items[SUBGROUP - 1] != items[0] + SUBGROUP - 1)
         return REFUSE(f, v, "not all items of a sub-group reach it");
-    for (uint32_t l = 0; l < LOOP_SUBGROUP; l++) {
+    for (uint32_t l = 0; l < SUBGROUP; l++) {
         run_as(f, items[l]);
         a[l] = lanes_of(f, v->args[v->op == LOOP_MATRIX_MULTIPLY]);
         b[l] = lanes_of(f, v->args[v->arg_count - 1]);
@@ -511,11 +587,11 @@ static bool run_matrix(struct frame *f, const struct loop_value *v, const uint32
         if ((uintptr_t)rows[l] % (8 * sizeof(uint16_t)))
             return REFUSE(f, v, "a row is not aligned");
     }
-    for (uint32_t l = 0; l < LOOP_SUBGROUP; l++) {
+    for (uint32_t l = 0; l < SUBGROUP; l++) {
         run_as(f, items[l]);
         for (uint32_t i = 0; i < 4; i++)
-            lanes_of(f, v)[i] = v->op == LOOP_MATRIX_LOAD ? loop_matrix_word(rows, l, i, v->number)
-                                                          : loop_matrix_sum(lanes_of(f, v->args[0])[i], a, b, v->number, l, i);
+            lanes_of(f, v)[i] = v->op == LOOP_MATRIX_LOAD ? matrix_word(rows, l, i, v->number)
+                                                          : matrix_sum(lanes_of(f, v->args[0])[i], a, b, v->number, l, i);
     }
     return true;
 }
@@ -540,7 +616,7 @@ static bool run_for_items(struct frame *f, const struct loop_value *v, struct it
         return on.count == f->item_count || REFUSE(f, v, "%u of %u items reach it", on.count, f->item_count);
     case LOOP_MATRIX_LOAD:
     case LOOP_MATRIX_MULTIPLY:
-        for (uint32_t n = 0; good && n < on.count; n += LOOP_SUBGROUP)
+        for (uint32_t n = 0; good && n < on.count; n += SUBGROUP)
             good = run_matrix(f, v, on.list + n, on.count - n);
         return good;
     default:
@@ -560,33 +636,23 @@ static bool run_region(struct frame *f, const struct loop_region *region, struct
     return true;
 }
 
-/* Gives every value its lanes, of which a slot has one more, and arguments as many as there are operands. */
-static uint64_t *make_lanes(struct frame *f)
-{
-    f->lane_count = 1;
-    for (struct loop_value *v = loop_walk(f->f, NULL); v; v = loop_walk(f->f, v)) {
-        v->user = (void *)f->lane_count;
-        f->lane_count += v->op == LOOP_ARGUMENTS ? v->arg_count : loop_type_lanes(v->type) + (v->op == LOOP_SLOT);
-    }
-    return calloc(f->lane_count * f->item_count, sizeof(uint64_t));
-}
-
 static bool run_function(struct frame *f)
 {
     struct run *r = f->run;
     const uint32_t places = r->place_count, *items = f->f->items;
-    struct items all;
-    bool good;
+    uint32_t list[LOOP_ITEMS_MAX];
 
     f->item_count = items[0] ? items[0] * items[1] * items[2] : 1;
-    f->all_lanes = make_lanes(f);
-    good = (f->all_lanes || error_out_of_memory(r->error)) && take_items(f, &all, f->item_count);
-    if (good) {
-        while (all.count < f->item_count)
-            all.list[all.count] = all.count, all.count++;
-        good = run_region(f, &f->f->body, all);
-        free(all.list);
+    f->lane_count = 1;
+    for (struct loop_value *v = loop_walk(f->f, NULL); v; v = loop_walk(f->f, v)) { /* gives every value its lanes */
+        v->user = (void *)f->lane_count;
+        f->lane_count += v->op == LOOP_ARGUMENTS ? v->arg_count : loop_type_lanes(v->type) + (v->op == LOOP_SLOT);
     }
+    f->all_lanes = calloc(f->lane_count * f->item_count, sizeof *f->all_lanes);
+    assert_non_null(f->all_lanes);
+    for (uint32_t i = 0; i < f->item_count; i++)
+        list[i] = i;
+    const bool good = run_region(f, &f->f->body, (struct items){list, f->item_count});
     free(f->all_lanes);
     while (r->place_count > places) {
         free(r->places[--r->place_count].memory.bytes);
@@ -616,18 +682,16 @@ bool loop_interpret(const struct loop_module *m, const char *function, const str
     const uint64_t units[2] = {(uint64_t)launch->begin, (uint64_t)launch->end};
     const uint32_t count = launch->tensor_count;
     struct frame f = {.run = &r, .f = loop_function_find(m, function), .tensor_count = count, .params = {&units[0], &units[1]}};
-    uint64_t *addresses = calloc(count + 1, sizeof *addresses);
-    bool good = addresses || error_out_of_memory(e);
+    OWNED(memory) uint64_t *addresses = calloc(count + 1, sizeof *addresses);
 
-    if (good && (!f.f || !f.f->kernel))
-        good = error_set(e, WNNStatus_DataError, "there is no kernel '%s'", function);
-    for (uint32_t i = 0; good && i <= count; i++) {
+    assert_non_null(addresses);
+    for (uint32_t i = 0; i <= count; i++) {
         addresses[i] = (uint64_t)i << OFFSET_BITS;
-        good = i < count ? add_place(&r, launch->tensors[i], "tensor", i) : add_place(&r, launch->scratch, "scratch memory", 0);
+        add_place(&r, i < count ? launch->tensors[i] : launch->scratch, i < count ? "tensor" : "scratch memory",
+                  i < count ? i : 0);
     }
     f.tensors = addresses;
-    good = good && loop_verify(m, e) && run_groups(&f);
-    free(addresses);
+    const bool good = f.f && f.f->kernel && loop_verify(m, e) && run_groups(&f);
     free(r.places);
     return good;
 }
