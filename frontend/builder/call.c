@@ -156,8 +156,9 @@ void wnnMethodCallDestroy(WNNMethodCall call)
 
 void wnnMethodCallReset(WNNMethodCall call)
 {
+    if (!call)
+        return;
     enum op op = call->op;
-
     arena_free(&call->arena);
     memset(call, 0, sizeof(*call));
     call->op = op;
@@ -330,31 +331,33 @@ static const struct attr_info *positional_attr(enum op op, size_t index)
 
 size_t wnnMethodCallArgumentCount(WNNMethodCall call)
 {
-    size_t count = op_positional_inputs(call->op);
+    size_t count = call ? op_positional_inputs(call->op) : 0;
 
-    while (positional_attr(call->op, count - op_positional_inputs(call->op)))
+    while (call && positional_attr(call->op, count - op_positional_inputs(call->op)))
         count++;
     return count;
 }
 
 char const *wnnMethodCallArgumentName(WNNMethodCall call, size_t index)
 {
+    if (index >= wnnMethodCallArgumentCount(call))
+        return NULL;
     uint32_t operands = op_positional_inputs(call->op);
-
     if (index < operands)
         return op_infos[call->op].ins[index].name;
-    const struct attr_info *a = positional_attr(call->op, index - operands);
-    return a ? a->name : NULL;
+    return positional_attr(call->op, index - operands)->name;
 }
 
 WNNMethodValueKind wnnMethodCallArgumentKind(WNNMethodCall call, WNNStringView name, bool *isList)
 {
-    const struct op_info *info = &op_infos[call->op];
     bool unused;
 
     if (!isList)
         isList = &unused;
     *isList = false;
+    if (!call)
+        return WNNMethodValueKind_None;
+    const struct op_info *info = &op_infos[call->op];
     name = (WNNStringView){name.data ? name.data : "", view_length(name)};
     if (text_is("label", name.data, name.length))
         return WNNMethodValueKind_String;
@@ -394,15 +397,26 @@ static WNNStatus set_operands(WNNMethodCall call, const WNNMethodValue *v)
     return WNNStatus_Success;
 }
 
+/** Returns whether a call is there and no argument was wrong; else *status is what it was. */
+static bool is_usable(WNNMethodCall call, WNNStatus *status)
+{
+    struct error e = {0};
+
+    *status = call ? call->error.status : WNNStatus_TypeError;
+    if (*status)
+        *status = call ? error_publish(&call->error) : error_fail(&e, WNNStatus_TypeError, "the call is NULL");
+    return !*status;
+}
+
 WNNStatus wnnMethodCallArgument(WNNMethodCall call, size_t index, WNNMethodValue value)
 {
-    uint32_t operands = op_positional_inputs(call->op);
     const struct attr_info *a;
     WNNStatus status;
     int64_t parts = 0;
 
-    if (call->error.status)
-        return error_publish(&call->error);
+    if (!is_usable(call, &status))
+        return status;
+    uint32_t operands = op_positional_inputs(call->op);
     if (index >= wnnMethodCallArgumentCount(call))
         return refuse(call, "the method", "has no further argument");
     if (value.kind == WNNMethodValueKind_None)
@@ -471,10 +485,11 @@ static void log_ignored(WNNMethodCall call, WNNContext context)
 
 WNNStatus wnnMethodCallOption(WNNMethodCall call, WNNStringView name, WNNMethodValue value, bool ignore_unknown)
 {
-    const struct op_info *info = &op_infos[call->op];
+    WNNStatus status;
 
-    if (call->error.status)
-        return error_publish(&call->error);
+    if (!is_usable(call, &status))
+        return status;
+    const struct op_info *info = &op_infos[call->op];
     name = (WNNStringView){name.data ? name.data : "", view_length(name)};
     if (value.kind == WNNMethodValueKind_None)
         return WNNStatus_Success;
@@ -552,7 +567,7 @@ static size_t sequence_count(WNNMethodCall call)
 
 bool wnnMethodCallIsSequence(WNNMethodCall call)
 {
-    return op_infos[call->op].flags & OPF_SEQUENCE;
+    return call && op_infos[call->op].flags & OPF_SEQUENCE;
 }
 
 static WNNStatus call_method(WNNMethodCall call, WNNGraphBuilder builder)
@@ -622,9 +637,10 @@ static WNNStatus call_method(WNNMethodCall call, WNNGraphBuilder builder)
 WNNStatus wnnMethodCallInvoke(WNNMethodCall call, WNNGraphBuilder builder)
 {
     size_t count = wnnMethodCallArgumentCount(call);
+    WNNStatus status;
 
-    if (call->error.status)
-        return error_publish(&call->error);
+    if (!is_usable(call, &status))
+        return status;
     for (size_t i = 0; i < count; i++)
         if (!call->is_set[i])
             return refuse(call, wnnMethodCallArgumentName(call, i), "is missing");
@@ -636,10 +652,10 @@ WNNStatus wnnMethodCallInvoke(WNNMethodCall call, WNNGraphBuilder builder)
 
 size_t wnnMethodCallResultCount(WNNMethodCall call)
 {
-    return call->result_count;
+    return call ? call->result_count : 0;
 }
 
 WNNOperand wnnMethodCallResult(WNNMethodCall call, size_t index)
 {
-    return index < call->result_count ? call->results[index] : NULL;
+    return index < wnnMethodCallResultCount(call) ? call->results[index] : NULL;
 }

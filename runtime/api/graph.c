@@ -309,7 +309,8 @@ size_t wnnGraphGetInputCount(WNNGraph graph)
 
 void wnnGraphGetQuantizedWeights(WNNGraph graph, WNNQuantizedWeights *weights)
 {
-    *weights = graph->quantized;
+    if (weights)
+        *weights = graph ? graph->quantized : (WNNQuantizedWeights){0};
 }
 
 size_t wnnGraphGetOutputCount(WNNGraph graph)

@@ -529,7 +529,8 @@ void wnnGraphGetVariantCounts(WNNGraph graph, WNNGraphVariantCounts *counts)
     struct variants *v = graph ? graph->variants : NULL;
     const struct kept_counts kept = v ? kept_count(&v->kept) : (struct kept_counts){0};
 
-    *counts = (WNNGraphVariantCounts){v ? atomic_load(&v->built) : 0, kept.found, kept.evicted, kept.held};
+    if (counts)
+        *counts = (WNNGraphVariantCounts){v ? atomic_load(&v->built) : 0, kept.found, kept.evicted, kept.held};
 }
 
 void wnnGraphSetVariantLimit(WNNGraph graph, size_t limit)

@@ -185,7 +185,8 @@ WNNStatus wnnDynamicModelCreateFromMemory(WNNContext context, void const *data, 
 
 void wnnDynamicModelAddRef(WNNDynamicModel model)
 {
-    atomic_fetch_add_explicit(&model->references, 1, memory_order_relaxed);
+    if (model)
+        atomic_fetch_add_explicit(&model->references, 1, memory_order_relaxed);
 }
 
 void wnnDynamicModelRelease(WNNDynamicModel model)
@@ -393,6 +394,8 @@ WNNStatus wnnDynamicModelGetGraph(WNNDynamicModel model, size_t dimensionCount, 
 
 void wnnDynamicModelClear(WNNDynamicModel model)
 {
+    if (!model)
+        return;
     kept_clear(&model->graphs);
     kept_clear(&model->shared);
 }
@@ -400,24 +403,28 @@ void wnnDynamicModelClear(WNNDynamicModel model)
 uint64_t wnnDynamicModelGetReadCount(WNNDynamicModel model, char const **reason)
 {
     if (reason)
-        *reason = atomic_load(&model->reason);
-    return atomic_load(&model->reads);
+        *reason = model ? atomic_load(&model->reason) : NULL;
+    return model ? atomic_load(&model->reads) : 0;
 }
 
 WNNStringView wnnDynamicModelGetNotes(WNNDynamicModel model)
 {
-    return reader_view(atomic_load(&model->notes));
+    return reader_view(model ? atomic_load(&model->notes) : NULL);
 }
 
 WNNModelInfo wnnDynamicModelGetInfo(WNNDynamicModel model)
 {
-    return model->info;
+    return model ? model->info : NULL;
 }
 
 void wnnDynamicModelGetCounts(WNNDynamicModel model, WNNDynamicModelCounts *counts)
 {
+    if (!counts)
+        return;
+    *counts = (WNNDynamicModelCounts){0};
+    if (!model)
+        return;
     const struct kept_counts kept = kept_count(&model->graphs);
-
     counts->built = atomic_load(&model->built);
     counts->loaded = atomic_load(&model->loaded);
     counts->saved = atomic_load(&model->saved);

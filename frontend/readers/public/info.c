@@ -59,7 +59,8 @@ WNNStatus wnnModelDescribeMemory(void const *data, size_t byteLength, WNNModelIn
 
 void wnnModelInfoAddRef(WNNModelInfo info)
 {
-    atomic_fetch_add_explicit(&info->references, 1, memory_order_relaxed);
+    if (info)
+        atomic_fetch_add_explicit(&info->references, 1, memory_order_relaxed);
 }
 
 void wnnModelInfoRelease(WNNModelInfo info)
@@ -72,32 +73,32 @@ void wnnModelInfoRelease(WNNModelInfo info)
 
 WNNStringView wnnModelInfoGetName(WNNModelInfo info)
 {
-    return reader_view(info->description.name);
+    return reader_view(info ? info->description.name : NULL);
 }
 
 WNNStringView wnnModelInfoGetFormat(WNNModelInfo info)
 {
-    return reader_view(info->description.format);
+    return reader_view(info ? info->description.format : NULL);
 }
 
 size_t wnnModelInfoGetInputCount(WNNModelInfo info)
 {
-    return info->description.input_count;
+    return info ? info->description.input_count : 0;
 }
 
 size_t wnnModelInfoGetOutputCount(WNNModelInfo info)
 {
-    return info->description.output_count;
+    return info ? info->description.output_count : 0;
 }
 
 size_t wnnModelInfoGetFreeDimensionCount(WNNModelInfo info)
 {
-    return info->description.free_count;
+    return info ? info->description.free_count : 0;
 }
 
 size_t wnnModelInfoGetMetadataCount(WNNModelInfo info)
 {
-    return info->description.metadata_count;
+    return info ? info->description.metadata_count : 0;
 }
 
 /** Copies an element of one of the lists. */

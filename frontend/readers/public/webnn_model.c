@@ -78,7 +78,8 @@ WNNStatus wnnModelReadMemory(WNNContext context, void const *data, size_t byteLe
 
 void wnnModelAddRef(WNNModel model)
 {
-    atomic_fetch_add_explicit(&model->references, 1, memory_order_relaxed);
+    if (model)
+        atomic_fetch_add_explicit(&model->references, 1, memory_order_relaxed);
 }
 
 void wnnModelRelease(WNNModel model)
@@ -91,22 +92,22 @@ void wnnModelRelease(WNNModel model)
 
 WNNStringView wnnModelGetName(WNNModel model)
 {
-    return reader_view(model->model.name);
+    return reader_view(model ? model->model.name : NULL);
 }
 
 WNNStringView wnnModelGetNotes(WNNModel model)
 {
-    return reader_view(model->model.notes);
+    return reader_view(model ? model->model.notes : NULL);
 }
 
 size_t wnnModelGetInputCount(WNNModel model)
 {
-    return model->model.input_count;
+    return model ? model->model.input_count : 0;
 }
 
 size_t wnnModelGetOutputCount(WNNModel model)
 {
-    return model->model.output_count;
+    return model ? model->model.output_count : 0;
 }
 
 static WNNStatus describe(const char *what, const struct model_port *ports, size_t count, size_t index, WNNModelPort *port)
@@ -137,7 +138,7 @@ bool wnnModelIsCount(WNNStringView name, WNNStringView *of, size_t *dimension)
 
 WNNGraphBuilder wnnModelGetBuilder(WNNModel model)
 {
-    return model->model.builder;
+    return model ? model->model.builder : NULL;
 }
 
 WNNStatus wnnModelBuild(WNNModel model, WNNGraph *graph)

@@ -204,32 +204,27 @@ TEST(weights_next_to_the_model)
     assert_true(y[0] == 13 && y[1] == 24);
     external(t, w, "./w.bin", NULL, NULL);
     reads(t, NULL);
-    external(t, w, "./../model/w.bin", NULL, NULL); /* comes back, but was outside */
-    refused(t, NULL, "leads out of the model's folder");
-    external(t, w, "w.bin", "9", "8");
-    refused(t, NULL, "8 bytes at offset 9 of \"w.bin\", which has 16");
-    external(t, w, "w.bin", "18446744073709551615", NULL);
-    refused(t, NULL, "is not a size");
-    external(t, w, "w.bin", "9223372036854775807", NULL);
-    refused(t, NULL, "8 bytes at offset");
-    external(t, w, "w.bin", "-8", NULL);
-    refused(t, NULL, "is not a size");
-    external(t, w, "w.bin", "0", "12");
-    refused(t, NULL, "its shape needs 8 bytes, external data have 12");
-    external(t, w, "../secret.bin", NULL, NULL);
-    refused(t, NULL, "leads out of the model's folder");
-    external(t, w, "../model2/w.bin", NULL, NULL);
-    refused(t, NULL, "leads out of the model's folder");
-    external(t, w, "link.bin", NULL, NULL);
-    refused(t, NULL, "leads out of the model's folder");
-    external(t, w, outside, NULL, NULL);
-    refused(t, NULL, "not relative");
-    external(t, w, ".", NULL, NULL);
-    refused(t, NULL, "external data \".\"");
-    external(t, w, "absent.bin", NULL, NULL);
-    refused(t, NULL, strerror(ENOENT));
-    external(t, w, NULL, NULL, NULL);
-    refused(t, NULL, "without a location");
+    const struct {
+        const char *location, *offset, *length, *reason;
+    } wrong[] = {
+        {"./../model/w.bin", NULL, NULL, "leads out of the model's folder"}, /* comes back, but was outside */
+        {"w.bin", "9", "8", "8 bytes at offset 9 of \"w.bin\", which has 16"},
+        {"w.bin", "18446744073709551615", NULL, "is not a size"},
+        {"w.bin", "9223372036854775807", NULL, "8 bytes at offset"},
+        {"w.bin", "-8", NULL, "is not a size"},
+        {"w.bin", "0", "12", "its shape needs 8 bytes, external data have 12"},
+        {"../secret.bin", NULL, NULL, "leads out of the model's folder"},
+        {"../model2/w.bin", NULL, NULL, "leads out of the model's folder"},
+        {"link.bin", NULL, NULL, "leads out of the model's folder"},
+        {outside, NULL, NULL, "not relative"},
+        {".", NULL, NULL, "external data \".\""},
+        {"absent.bin", NULL, NULL, strerror(ENOENT)},
+        {NULL, NULL, NULL, "without a location"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        external(t, w, wrong[i].location, wrong[i].offset, wrong[i].length);
+        refused(t, NULL, wrong[i].reason);
+    }
     unlink(link);
     unlink(file);
     unlink(outside);

@@ -125,29 +125,6 @@ TEST(wrong_options_are_refused)
     refused(&o, "empty");
 }
 
-TEST(arguments_that_are_null_are_refused)
-{
-    WNNDynamicModel dynamic;
-    WNNModelInfo info;
-    WNNModel model;
-    WNNGraph graph;
-    const WNNStatus statuses[] = {wnnModelRead(NULL, "x", NULL, &model),
-                                  wnnModelRead(context, NULL, NULL, &model),
-                                  wnnModelRead(context, "x", NULL, NULL),
-                                  wnnModelReadMemory(context, NULL, 0, NULL, &model),
-                                  wnnModelBuild(NULL, &graph),
-                                  wnnModelGetOutput(NULL, 0, NULL),
-                                  wnnModelDescribe(NULL, &info),
-                                  wnnModelInfoGetInput(NULL, 0, NULL),
-                                  wnnDynamicModelCreate(NULL, "x", NULL, &dynamic),
-                                  wnnDynamicModelCreateFromMemory(context, NULL, 0, NULL, &dynamic),
-                                  wnnDynamicModelGetGraph(NULL, 0, NULL, 0, NULL, &graph)};
-
-    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
-        assert_int_equal(statuses[i], WNNStatus_TypeError);
-    assert_string_equal(wnnModelGetLastErrorMessage().data, "wnnDynamicModelGetGraph: model is NULL");
-}
-
 TEST(options_of_the_first_version_are_read)
 {
     WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
