@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "frontend/builder/builder.h"
-#include "frontend/readers/files/file.h"
 #include "readers/onnx/net.h"
+#include "support/folder.h"
 
 static void external(struct net *t, Onnx__TensorProto *p, const char *location, const char *offset, const char *length)
 {
@@ -54,11 +54,7 @@ TEST(large_weights_stay_in_the_file)
     static float w[LARGE_IN * LARGE_MIDDLE], v[LARGE_IN * LARGE_MIDDLE], c[LARGE_ROWS * LARGE_IN], x[LARGE_ROWS * LARGE_IN];
     static float y[LARGE_ROWS * LARGE_IN], same[LARGE_ROWS * LARGE_IN];
     static char external_bytes[sizeof w + 3];
-    char folder[] = "/tmp/webnn-onnx-XXXXXX", path[60], weights[60];
 
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/model.onnx", folder);
-    snprintf(weights, sizeof weights, "%s/w.bin", folder);
     for (int i = 0; i < LARGE_IN * LARGE_MIDDLE; i++) { /* so small that sums are exact */
         w[i] = (float)(i * 7 % 5 - 2);
         v[i] = (float)(i * 11 % 7 - 3);
@@ -73,22 +69,21 @@ TEST(large_weights_stay_in_the_file)
         large_net(t, names[k], w, v, c);
         computes(x, same); /* from memory that is gone afterwards */
         OWNED(memory) uint8_t *bytes = pack(t, &size);
-        assert_true(file_write(path, bytes, size, NULL));
+        write_bytes("model.onnx", bytes, size);
         model_free(&t->read);
-        if (!model_read(context, path, NULL, &t->read, &t->error))
+        if (!model_read(context, "model.onnx", NULL, &t->read, &t->error))
             fail_msg("%s", t->error.message);
-        unlink(path); /* the mapping stays */
+        unlink("model.onnx"); /* the mapping stays */
         memset(y, 0, sizeof y);
         compute(t, x, sizeof x, y, sizeof y);
         assert_memory_equal(y, same, sizeof y);
         /* The first one in a file next to the model, at an odd place. */
         memcpy(external_bytes + k, w, sizeof w);
-        assert_true(file_write(weights, external_bytes, sizeof external_bytes, NULL));
-        t->path = path;
+        write_bytes("w.bin", external_bytes, sizeof external_bytes);
         t->graph.initializer[0]->has_raw_data = 0;
         external(t, t->graph.initializer[0], "w.bin", offsets[k], NULL);
         reads(t, NULL);
-        unlink(weights);
+        unlink("w.bin");
         memset(y, 0, sizeof y);
         compute(t, x, sizeof x, y, sizeof y);
         assert_memory_equal(y, same, sizeof y);
@@ -106,7 +101,6 @@ TEST(large_weights_stay_in_the_file)
                 assert_true(y[r * LARGE_IN + o] == want);
             }
     }
-    rmdir(folder);
 }
 
 /* Large ones of bfloat16, float8 and fewer bits are constants of as many bits; small ones, and values that the reader asks for,
@@ -128,10 +122,7 @@ TEST(weights_of_few_bits_stay_in_the_file)
                  {26, 2, {3, 0, 2}, "f = DequantizeLinear w s z; one = DequantizeLinear c s z", DTYPE_UINT2, 3}};
     static uint16_t w[IN * OUT];
     static float x[ROWS * IN], y[ROWS * OUT];
-    char folder[] = "/tmp/webnn-onnx-XXXXXX", path[60];
 
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/model.onnx", folder);
     for (int i = 0; i < ROWS * IN; i++)
         x[i] = (float)(i * 3 % 4 - 1);
     for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
@@ -152,8 +143,8 @@ TEST(weights_of_few_bits_stay_in_the_file)
             attribute_int(t, t->graph.node[i], "to", F32);
         nodes_in(t, &t->graph, "b = MatMul x f; y = Mul b one");
         OWNED(memory) uint8_t *bytes = pack(t, &size);
-        assert_true(file_write(path, bytes, size, NULL));
-        if (!model_read(context, path, NULL, &t->read, &t->error))
+        write_bytes("model.onnx", bytes, size);
+        if (!model_read(context, "model.onnx", NULL, &t->read, &t->error))
             fail_msg("%s", t->error.message);
         const struct value *c = t->read.builder->graph->first_constant;
         while (c && c->type.type != types[k].stored)
@@ -169,33 +160,22 @@ TEST(weights_of_few_bits_stay_in_the_file)
             }
         model_free(&t->read);
     }
-    unlink(path);
-    rmdir(folder);
 }
 
 TEST(weights_next_to_the_model)
 {
-    char base[] = "/tmp/webnn-onnx-XXXXXX", folder[80], file[100], model[100], outside[100], other_folder[80], sibling[100],
-         link[100];
     static const float numbers[4] = {1, 2, 3, 4}, x[2] = {10, 20};
     Onnx__TensorProto *w;
     float y[2];
 
-    assert_non_null(mkdtemp(base));
-    snprintf(folder, sizeof folder, "%s/model", base);
-    snprintf(file, sizeof file, "%s/w.bin", folder);
-    snprintf(model, sizeof model, "%s/model.onnx", folder);
-    snprintf(outside, sizeof outside, "%s/secret.bin", base);
-    snprintf(other_folder, sizeof other_folder, "%s/model2", base); /* begins like the model's folder */
-    snprintf(sibling, sizeof sibling, "%s/w.bin", other_folder);
-    snprintf(link, sizeof link, "%s/link.bin", folder);
-    assert_int_equal(mkdir(folder, 0700), 0);
-    assert_true(file_write(file, numbers, sizeof numbers, NULL) && file_write(outside, numbers, sizeof numbers, NULL));
-    assert_int_equal(mkdir(other_folder, 0700), 0);
-    assert_true(file_write(sibling, numbers, sizeof numbers, NULL));
-    assert_int_equal(symlink("../secret.bin", link), 0);
+    assert_int_equal(mkdir("model", 0700), 0);
+    assert_int_equal(mkdir("model2", 0700), 0); /* begins like the model's folder */
+    write_bytes("model/w.bin", numbers, sizeof numbers);
+    write_bytes("model2/w.bin", numbers, sizeof numbers);
+    write_bytes("secret.bin", numbers, sizeof numbers);
+    assert_int_equal(symlink("../secret.bin", "model/link.bin"), 0);
 
-    t->path = model;
+    t->path = "model/model.onnx";
     input(t, "x", F32, "2");
     w = initializer(t, tensor(t, "w", F32, 1, (int64_t[]){2}, NULL, 0));
     node(t, "Add", "x w", "y");
@@ -216,7 +196,7 @@ TEST(weights_next_to_the_model)
         {"../secret.bin", NULL, NULL, "leads out of the model's folder"},
         {"../model2/w.bin", NULL, NULL, "leads out of the model's folder"},
         {"link.bin", NULL, NULL, "leads out of the model's folder"},
-        {outside, NULL, NULL, "not relative"},
+        {"/secret.bin", NULL, NULL, "not relative"},
         {".", NULL, NULL, "external data \".\""},
         {"absent.bin", NULL, NULL, strerror(ENOENT)},
         {NULL, NULL, NULL, "without a location"},
@@ -225,13 +205,6 @@ TEST(weights_next_to_the_model)
         external(t, w, wrong[i].location, wrong[i].offset, wrong[i].length);
         refused(t, NULL, wrong[i].reason);
     }
-    unlink(link);
-    unlink(file);
-    unlink(outside);
-    unlink(sibling);
-    rmdir(other_folder);
-    rmdir(folder);
-    rmdir(base);
 }
 
 TEST(sizes_in_tensors_are_checked)
@@ -371,4 +344,14 @@ TEST(damaged_files_are_refused)
     free(bytes);
 }
 
-TEST_GROUP(create_context, release_context)
+static int begin_files(void **state)
+{
+    return enter_folder(state) || create_context(state);
+}
+
+static int end_files(void **state)
+{
+    return release_context(state) || leave_folder(state);
+}
+
+TEST_GROUP(begin_files, end_files)
