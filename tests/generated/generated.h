@@ -271,6 +271,8 @@ bool gen_worker_poll(struct gen_worker *w, const struct gen_limits *limits, enum
 enum gen_failure gen_worker_check(struct gen_worker *w, const struct gen_model *m, uint32_t check_seed, bool leaks,
                                   const struct gen_limits *limits);
 double gen_seconds(void);
+/** Memory of a process that is resident; 0 if that is not known. */
+uint64_t gen_resident_bytes(int pid);
 
 /** Makes a failing model smaller for about that many seconds. */
 void gen_shrink(struct gen_worker *w, struct gen_model *m, uint32_t check_seed, enum gen_failure failure,

@@ -55,19 +55,6 @@ struct run {
 
 /* ---- one model at work ---- */
 
-static uint64_t resident_bytes(void)
-{
-    unsigned long all, resident = 0;
-    FILE *in = fopen("/proc/self/statm", "r");
-
-    if (in) {
-        if (fscanf(in, "%lu %lu", &all, &resident) != 2)
-            resident = 0;
-        fclose(in);
-    }
-    return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 #ifdef WEBNN_SANITIZE
 int __lsan_do_recoverable_leak_check(void);
 #endif
@@ -90,7 +77,7 @@ static enum gen_verdict work(struct run *run, const struct gen_model *m, uint32_
     s->model = *m;
     s->learning = learning;
     s->check_seed = seed;
-    s->base_rss = resident_bytes();
+    s->base_rss = gen_resident_bytes(getpid());
     s->serial++;
     *s->message = 0;
     *run->message = 0;

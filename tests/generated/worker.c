@@ -106,7 +106,7 @@ void gen_worker_learn(struct gen_worker *w, uint64_t seed, const char *only)
     }
 }
 
-static uint64_t resident_bytes(int pid)
+uint64_t gen_resident_bytes(int pid)
 {
     unsigned long all, resident = 0;
     char path[64];
@@ -129,7 +129,7 @@ static void watch(struct gen_worker *w, const struct gen_limits *limits)
     if (serial != w->serial) {
         w->serial = serial;
         w->changed = gen_seconds();
-    } else if (s->busy && resident_bytes(w->pid) > s->base_rss + limits->memory && s->serial == serial) {
+    } else if (s->busy && gen_resident_bytes(w->pid) > s->base_rss + limits->memory && s->serial == serial) {
         w->killed_for_memory = true;
     } else if (gen_seconds() - w->changed > SILENCE_SECONDS) {
         w->killed_for_time = true;
