@@ -176,7 +176,6 @@ TEST(inputs_of_outputs_that_are_left_out_may_be_left_out)
     static float expected[OUTPUTS][ELEMENTS], got[OUTPUTS][ELEMENTS];
     const WNNOperandDescriptor row = {WNNOperandDataType_Int32, 1, shape, NULL};
     char path[] = "/tmp/webnn-outputs-XXXXXX", message[100];
-    const int file = mkstemp(path);
     WNNGraphBuilder b = builder_of(context);
     WNNOperand p = wnnGraphBuilderInput(b, WNN_STR("p"), &square), q = wnnGraphBuilderInput(b, WNN_STR("q"), &square),
                r = wnnGraphBuilderInput(b, WNN_STR("r"), &square), s = wnnGraphBuilderInput(b, WNN_STR("s"), &row);
@@ -186,8 +185,7 @@ TEST(inputs_of_outputs_that_are_left_out_may_be_left_out)
                                   {WNN_STR("b"), wnnGraphBuilderAdd(b, wnnGraphBuilderSoftmax(b, q, 0, NULL), r, NULL)},
                                   {WNN_STR("c"), wnnGraphBuilderNeg(b, wnnGraphBuilderGather(b, r, s, NULL), NULL)}})};
 
-    assert_true(file >= 0);
-    close(file);
+    make_file(path);
     assert_success(wnnGraphSave(graphs[0], path));
     assert_success(wnnContextLoadGraph(context, path, &graphs[1]));
     unlink(path);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The reader of `.webnn` text. */
+/* The reader of `.webnn` text, and the states that webnn-run --state finds by the names of its inputs and outputs. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "frontend/readers/text/write.h"
+#include "frontend/tools/webnn_run.h"
 #include "fuzz/fuzz.h"
 
 static const char *const seeds[] = {
@@ -27,6 +30,8 @@ static const char *const seeds[] = {
      "to=\"Int32\"); g = gemm(x, x, c=1, aTranspose=true, alpha=\"0.5\"); h = layerNormalization(x, c, c, bias=1, axes=[1]); "
      "i = triangular(x, k=-1); j = softmax(i, axis=-1); k = transpose(j, permutation=[], label=\"\"); } outputs { f; g; h; k; "
      "} }"),
+    "webnn_graph \"s\" v1 { inputs { a.old: f32[2]; b.old: f32[2]; } nodes { a.new = neg(a.old); b.new = abs(b.old); } outputs "
+    "{ a.new; b.new; } }\1*.old=*.new",
     ("webnn_graph \"f\" v1 { consts { w: f32[2] @weights(\"key\"); n: i64[2] @values([9223372036854775807, -1]); } }"),
 };
 
@@ -36,8 +41,39 @@ void fuzz_seeds(void)
         fuzz_seed(seeds[i], strlen(seeds[i]));
 }
 
+/** Stands for that of the tools, which prints. */
+bool complain(const char *format, ...)
+{
+    return false;
+}
+
+/** Finds the states of INPUT=OUTPUT, and gives them to the builder. */
+static void find_states(const char *text, size_t length, struct argument_pair pair)
+{
+    const struct run_options o = {.states = {1, &pair}};
+    struct run_states states = {0};
+    struct error e = {0};
+    struct model m = {0};
+
+    if (model_read_text(fuzz_context(), "/nowhere/fuzz", text, length, NULL, &m, &e) && states_find(&o, &m, &states) &&
+        !wnnGraphBuilderSetStates(m.builder, states.count, states.items))
+        graph_free(model_take_graph(&m, &e));
+    free(states.items);
+    model_free(&m);
+}
+
+/** A text, and, after a byte of 1, INPUT=OUTPUT. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    const uint8_t *end = memchr(data, 1, size);
+    char *input = end ? strndup((const char *)end + 1, size - (size_t)(end - data) - 1) : NULL;
+    char *output = input ? strchr(input, '=') : NULL;
+
+    if (output) {
+        *output = '\0';
+        find_states((const char *)data, (size_t)(end - data), (struct argument_pair){input, output + 1});
+    }
+    free(input);
     fuzz_model(model_read_text, data, size);
     fuzz_description(model_describe_text, data, size);
     return 0;

@@ -54,10 +54,8 @@ static void round_trip(const char *name, uint32_t threads)
     OWNED(context) WNNContext other = NULL;
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
     char path[] = "/tmp/webnn-saved-XXXXXX", again[64];
-    int file = mkstemp(path);
 
-    assert_true(file >= 0);
-    close(file);
+    make_file(path);
     snprintf(again, sizeof again, "%s.again", path);
     network_open(&n, name, threads);
     options.threadCount = threads;

@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 enum { TESTS_MAX = 64 };
 
@@ -91,4 +92,12 @@ __attribute__((constructor)) static void tests_have_help(int argc, char **argv)
                "usage: PROGRAM            run all tests; exit status 0 if all pass, 77 if they are skipped\n"
                "       PROGRAM --list     print the names of the tests\n"
                "       PROGRAM PATTERN    run those whose names match, such as 'wrong_*'\n");
+}
+
+void make_file(char *path)
+{
+    const int file = mkstemp(path);
+
+    assert_true(file >= 0);
+    close(file);
 }

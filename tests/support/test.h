@@ -93,3 +93,6 @@ static inline int tests_run(void)
 
 /** Runs the tests that the arguments say: all, or those of a pattern; or lists them (--list). */
 int tests_main(int argc, char **argv);
+
+/** Makes an empty file of its own of a path that ends in XXXXXX, and writes its name there. */
+void make_file(char *path);

@@ -33,10 +33,8 @@ TEST(writing_arrays_survives_failing_allocations)
                                   {"y", {WNNOperandDataType_Float32, 2, {3, 1}, sizeof data, data, false}}};
     char path[] = "/tmp/webnn-files-memory-XXXXXX";
     bool done = false;
-    int fd = mkstemp(path);
 
-    assert_true(fd >= 0);
-    close(fd);
+    make_file(path);
     for (long n = 0; !done; n++) {
         struct npz_entry *read = NULL;
         size_t count = 0;

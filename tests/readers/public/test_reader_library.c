@@ -2,6 +2,7 @@
 /* The public reader of models reads from memory and from files, checks its options, and refuses files that are not models. */
 #include <unistd.h>
 
+#include "support/folder.h"
 #include "support/context.h"
 #include "webnn/webnn_model.h"
 
@@ -51,12 +52,10 @@ TEST(a_model_is_read_from_memory)
 TEST(a_model_is_read_from_a_file)
 {
     char path[] = "/tmp/webnn-reader-XXXXXX";
-    int file = mkstemp(path);
     WNNModel model;
 
-    assert_true(file >= 0);
-    assert_int_equal(write(file, text, sizeof text - 1), sizeof text - 1);
-    close(file);
+    make_file(path);
+    write_bytes(path, text, sizeof text - 1);
     assert_int_equal(wnnModelRead(context, path, NULL, &model), WNNStatus_Success);
     check_sum(model);
     wnnModelRelease(model);

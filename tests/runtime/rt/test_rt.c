@@ -11,6 +11,7 @@
 #include "runtime/compile/compile.h"
 #include "runtime/engine/cpu/engine_cpu.h"
 #include "runtime/program/serialized_format.h"
+#include "support/folder.h"
 #include "support/graphs.h"
 #include "webnn/webnn_object.h"
 #include "webnn/webnn_rt.h"
@@ -206,14 +207,11 @@ TEST(weights_are_read_from_a_file)
 {
     char path[] = "/tmp/webnn-rt-XXXXXX";
     struct object o;
-    int file = mkstemp(path);
-    FILE *f = fdopen(file, "wb");
 
-    assert_non_null(f);
+    make_file(path);
     object_make(&o, 1, true, true);
     expect_run(&o, &(struct webnn_rt_options){2, NULL});
-    assert_int_equal(fwrite(o.data, 1, o.data_bytes, f), o.data_bytes);
-    fclose(f);
+    write_bytes(path, o.data, o.data_bytes);
     o.program.weights = NULL;
     o.program.weights_bytes = 0;
     expect_run(&o, &(struct webnn_rt_options){2, path});

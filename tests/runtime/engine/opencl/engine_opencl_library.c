@@ -304,9 +304,7 @@ TEST(saved_graphs_have_their_steps)
     struct variant v;
     WNNGraph loaded = NULL;
 
-    int file = mkstemp(path);
-    assert_true(file >= 0);
-    close(file);
+    make_file(path);
     variant_init(&v, VARIANT);
     WNNGraph graph = build(v.context, rows[6].body);
     compute(graph, 3, first, 77);

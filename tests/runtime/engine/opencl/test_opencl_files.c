@@ -407,10 +407,8 @@ TEST(test_a_processors_graph_is_no_devices)
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
     WNNContext processor, device = context_with_cache("off", NULL);
     struct error e;
-    int file = mkstemp(path);
 
-    assert_true(file >= 0);
-    close(file);
+    make_file(path);
     o.engine = WNNEngine_Cpu;
     assert_int_equal(wnnCreateContext(&o, &processor), WNNStatus_Success);
     WNNGraph graph = new_graph(processor, one_step);
@@ -432,10 +430,8 @@ TEST(test_saved_graphs_bring_their_programs)
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
     WNNGraph graph = new_graph(context, three_steps);
     struct error e;
-    int file = mkstemp(path);
 
-    assert_true(file >= 0);
-    close(file);
+    make_file(path);
     if (wnnGraphSave(graph, path) != WNNStatus_Success)
         fail_msg("%s", wnnGetLastErrorMessage().data);
     release_graph(context, graph);
