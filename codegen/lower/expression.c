@@ -7,8 +7,6 @@
 #include "codegen/lower/access.h"
 #include "codegen/lower/scalar.h"
 
-enum { CLAMPS_MOST = 2 };
-
 static const struct kexpr *quantised_scale(const struct kernel *k, const struct quantised *q)
 {
     return q->scale == KEXPR_NONE ? NULL : &k->exprs[q->scale];
@@ -21,12 +19,12 @@ static V value_or_null(struct emitter *e, const struct context *cx, uint32_t exp
 
 void expr_quantise_copies(struct emitter *e, const struct context *cx, uint32_t expr)
 {
-    const struct kexpr *exprs = e->k->exprs, *clamps[CLAMPS_MOST], *x = &exprs[expr];
+    const struct kexpr *exprs = e->k->exprs, *clamps[2], *x = &exprs[expr];
     const struct build *m = &e->m;
     uint32_t clamped = 0, quantised = expr;
     struct quantised q;
 
-    for (; (x->op == K_MIN || x->op == K_MAX) && clamped < CLAMPS_MOST; x = &exprs[quantised]) {
+    for (; (x->op == K_MIN || x->op == K_MAX) && clamped < 2; x = &exprs[quantised]) {
         clamps[clamped++] = x;
         quantised = x->args[exprs[x->args[0]].op == K_CONST];
     }

@@ -464,22 +464,14 @@ static struct sums make_sums(struct emitter *e, const struct context *cx, const 
     return t;
 }
 
-/* Returns the addition of a number to the sum of bytes, as of a bias, if no other expression reads that sum; or KEXPR_NONE. */
-static uint32_t find_bias(const struct emitter *e, uint32_t sum)
-{
-    uint32_t found = KEXPR_NONE, readers = 0;
-
-    for (uint32_t i = 0; i < 3 * e->k->expr_count && has_bytes(e); i++)
-        if (e->k->exprs[i / 3].args[i % 3] == sum && ++readers)
-            found = i / 3;
-    return readers == 1 && e->k->exprs[found].op == K_ADD ? found : KEXPR_NONE;
-}
-
 static void finish_sums(struct emitter *e, const struct context *cx, const struct sums *t)
 {
     const bool split = e->s->tile.split != KEXPR_NONE && !may_be_one_block(e);
-    const uint32_t added = find_bias(e, t->reduce);
+    uint32_t added = KEXPR_NONE; /* the sum of bytes and a number, as a bias */
 
+    for (uint32_t i = 0; i < e->k->expr_count && has_bytes(e); i++)
+        if (e->k->exprs[i].op == K_ADD && (e->k->exprs[i].args[0] == t->reduce || e->k->exprs[i].args[1] == t->reduce))
+            added = i;
     for (uint32_t c = 0; c < cx->copies; c++) {
         V factor = split ? NULL : factor_value(e, cx, c);
         V value = split ? op_get(&e->m, t->total[c]) : partial_value(e, cx, t, c);

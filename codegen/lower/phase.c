@@ -31,15 +31,15 @@ struct stores {
 /* Evaluates the stores of a phase for every copy; nothing is stored before everything has been loaded. */
 static void evaluate_stores(struct emitter *e, const struct context *cx, const struct stores *which)
 {
-    for (uint32_t i = which->first; i < which->end; i++)
-        if (e->k->stores[i].varying == which->varying && e->k->stores[i].phase == cx->phase)
-            expr_quantise_copies(e, cx, e->k->stores[i].expr);
     for (uint32_t c = 0; c < cx->copies; c++) {
         const struct context of = context_of_copy(cx, c);
         for (uint32_t i = which->first; i < which->end; i++) {
             const struct kstore *s = &e->k->stores[i];
-            if (s->varying == which->varying && s->phase == cx->phase)
-                e->store_values[i * COPIES_MAX + c] = expr_value(e, &of, s->expr);
+            if (s->varying != which->varying || s->phase != cx->phase)
+                continue;
+            if (c == 0)
+                expr_quantise_copies(e, cx, s->expr);
+            e->store_values[i * COPIES_MAX + c] = expr_value(e, &of, s->expr);
         }
     }
 }

@@ -82,14 +82,13 @@ static V divide_one(const struct build *m, V x, V scale, V zero_point, bool is_s
 V emit_quantised_vectors(const struct build *m, const V *x, V scale, V zero_point, bool is_signed, bool fits)
 {
     const uint32_t lanes = lanes_of(x[0]), blocks = lanes / 4;
-    const T i32 = type_i32, i16 = type_i16;
-    V whole = zero_point ? op_fptosi(m, zero_point, i32) : const_int(m, 32, 0), parts[QUANTISED_VECTORS], bytes;
+    V whole = zero_point ? op_fptosi(m, zero_point, type_i32) : const_int(m, 32, 0), parts[QUANTISED_VECTORS], bytes;
     const struct divisor d = divisor_of(m, x[0], scale, whole);
     uint32_t order[LANES_MAX];
 
     for (uint32_t i = 0; i < QUANTISED_VECTORS; i++)
         parts[i] = whole_quotient(m, x[i], &d, is_signed, fits);
-    whole = splat(m, op_trunc(m, whole, i16), 2 * lanes);
+    whole = splat(m, op_trunc(m, whole, type_i16), 2 * lanes);
     for (uint32_t i = 0; i < QUANTISED_VECTORS; i += 2)
         parts[i] =
             op_add_saturated(m, op2_typed(m, LOOP_PACK_S16, type_lanes(type_i16, 2 * lanes), parts[i], parts[i + 1]), whole);
@@ -98,7 +97,7 @@ V emit_quantised_vectors(const struct build *m, const V *x, V scale, V zero_poin
     /* Each part of 128 bits has four lanes of each of the vectors. */
     for (uint32_t i = 0; i < lanes; i++)
         order[i] = i % blocks * QUANTISED_VECTORS + i / blocks;
-    bytes = op_bitcast(m, bytes, type_lanes(i32, lanes));
+    bytes = op_bitcast(m, bytes, type_lanes(type_i32, lanes));
     bytes = op_shuffle(m, bytes, bytes, order, lanes);
     return op_bitcast(m, bytes, type_lanes(type_i8, QUANTISED_VECTORS * lanes));
 }

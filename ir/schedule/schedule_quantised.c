@@ -2,6 +2,8 @@
 /*
  * Finds numbers that are divided by one scale for all lanes, rounded to whole ones and made bytes, as quantizeLinear does.
  */
+#include <math.h>
+
 #include "ir/graph/constant.h"
 #include "ir/schedule/schedule_internal.h"
 
@@ -17,25 +19,26 @@ static bool is_zero_point(const struct schedule *s, uint32_t expr)
     return x->op == K_CAST && ktype_size(s->kernel->exprs[x->args[0]].type) == 1;
 }
 
-static bool is_within(const struct kernel *k, uint32_t expr, enum constant_magnitude magnitude)
+/* Returns a number that x, computed in so many steps at most, does not exceed in magnitude, nor is it NaN; or infinity or NaN.
+ */
+static double magnitude_of(const struct schedule *s, const struct kexpr *x, uint32_t steps)
 {
-    return k->exprs[expr].op == K_LOAD && !k->exprs[expr].guard_count &&
-           k->tensors[k->exprs[expr].tensor].magnitude == magnitude;
-}
-
-/* Returns whether x is a sum of bytes times a number of at most 1, perhaps with one added that keeps it within int32. */
-static bool fits_int32(const struct schedule *s, uint32_t expr)
-{
-    const struct kexpr *exprs = s->kernel->exprs, *x = &exprs[expr];
+    const struct kexpr *exprs = s->kernel->exprs;
     const struct byte_products *p = &s->tile.blocks.bytes;
 
-    if (!s->tiled || p->a == KEXPR_NONE || p->a_factor != KEXPR_NONE || p->b_factor == KEXPR_NONE ||
-        s->tile.split != KEXPR_NONE || !is_within(s->kernel, p->b_factor, MAGNITUDE_1))
-        return false;
-    for (uint32_t i = 0; i < 2 && x->op == K_ADD; i++)
-        if (is_within(s->kernel, x->args[i], MAGNITUDE_2_24))
-            x = &exprs[x->args[!i]];
-    return x->op == K_REDUCE && x->reduce == KR_DOT;
+    if (steps && (x->op == K_ADD || x->op == K_SUB || x->op == K_MAX || x->op == K_MUL)) {
+        const double a = magnitude_of(s, &exprs[x->args[0]], steps - 1), b = magnitude_of(s, &exprs[x->args[1]], steps - 1);
+        return x->op == K_MUL ? a * b : a + b;
+    }
+    if (x->op == K_CONST)
+        return fabs((double)x->bits.f32);
+    if (x->op == K_CAST)
+        return ktype_size(exprs[x->args[0]].type) == 1 ? UINT8_MAX : INFINITY;
+    if (x->op == K_REDUCE && s->tiled && p->a != KEXPR_NONE && p->a_factor == KEXPR_NONE && p->b_factor != KEXPR_NONE &&
+        s->tile.split == KEXPR_NONE)
+        return (double)(BYTE_SUM_STEPS * UINT8_MAX * -INT8_MIN) * magnitude_of(s, &exprs[p->b_factor], 0);
+    const uint8_t magnitude = x->op == K_LOAD && !x->guard_count ? s->kernel->tensors[x->tensor].magnitude : MAGNITUDE_UNKNOWN;
+    return magnitude == MAGNITUDE_UNKNOWN ? INFINITY : magnitude == MAGNITUDE_1 ? 1 : 0x1p24;
 }
 
 bool schedule_quantised(const struct schedule *s, uint32_t expr, struct quantised *q)
@@ -62,7 +65,8 @@ bool schedule_quantised(const struct schedule *s, uint32_t expr, struct quantise
         q->scale = exprs[q->x].args[1];
         q->x = exprs[q->x].args[0];
     }
-    q->fits = q->scale == KEXPR_NONE && fits_int32(s, q->x);
+    const struct kexpr *by = q->scale == KEXPR_NONE ? NULL : &exprs[q->scale];
+    q->fits = (!by || by->op == K_CONST) && magnitude_of(s, &exprs[q->x], 8) <= 0x1p30 * (by ? (double)by->bits.f32 : 1);
     return s->exprs[q->x].lanes;
 }
 

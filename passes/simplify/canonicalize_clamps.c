@@ -126,8 +126,20 @@ static struct value *bound_by_number(struct graph *g, struct node *n)
     return make_clamp(g, n, x, &b);
 }
 
-/* quantizeLinear(relu(x)) is quantizeLinear(x) where the zero point is the type's lowest value, to which negative x saturate.
- */
+/* Returns whether v is computed from bytes, in so many additions at most, so that it is not NaN. */
+static bool is_of_bytes(const struct value *v, uint32_t additions)
+{
+    const struct node *n = v->producer;
+    double scale;
+
+    if (n && additions && (n->op == OP_ADD || n->op == OP_SUB))
+        return is_of_bytes(n->inputs[0].value, additions - 1) && is_of_bytes(n->inputs[1].value, additions - 1);
+    return n && n->op == OP_DEQUANTIZE_LINEAR && dtype_size(n->inputs[0].value->type.type) == 1 &&
+           value_splat_number(n->inputs[1].value, &scale) && fabs(scale) < 0x1p64;
+}
+
+/* quantizeLinear(relu(x)) is a clamp of quantizeLinear(x), where x is not NaN: bytes are compared by fewer instructions.  It is
+ * quantizeLinear(x) where the zero point is the least byte, which whatever is below it becomes. */
 static struct value *quantize_unclamped(struct graph *g, struct node *n)
 {
     const dtype t = n->results[0]->type.type;
@@ -137,10 +149,14 @@ static struct value *quantize_unclamped(struct graph *g, struct node *n)
 
     if (!x->producer || !bounds_of(x->producer, &b) || !b.has_low || b.low != 0 || b.has_high ||
         !value_splat_number(in[1], &scale) || !(scale > 0 && scale < INFINITY) || !value_splat_number(in[2], &zero) ||
-        !((t == WNNOperandDataType_Uint8 && zero == 0) || (t == WNNOperandDataType_Int8 && zero == INT8_MIN)))
+        (t != WNNOperandDataType_Uint8 && t != WNNOperandDataType_Int8))
         return NULL;
     in[0] = x->producer->inputs[0].value;
-    return make_node(g, n, OP_QUANTIZE_LINEAR, n, 3, in, NULL, NULL);
+    const bool is_least = zero == (t == WNNOperandDataType_Int8 ? INT8_MIN : 0);
+    if (!is_least && (!value_only_use(x) || !is_of_bytes(in[0], 2)))
+        return NULL;
+    x = make_node(g, n, OP_QUANTIZE_LINEAR, n, 3, in, NULL, NULL);
+    return is_least || !x ? x : make_clamp(g, n, x, &(struct bounds){.has_low = true, .low = zero});
 }
 
 struct value *canonicalize_clamps(struct graph *g, struct node *n)

@@ -36,12 +36,11 @@ static struct value *make_scaled(struct graph *g, const struct value *v, double 
 }
 
 /* Returns the byte that a number becomes. */
-static WNNNumber quantized(double x, const struct value *scale, const struct value *zero)
+static WNNNumber quantized(double x, float scale, double zero, dtype type)
 {
-    const float q = nearbyintf((float)x / *(const float *)scale->constant->data) + (float)byte_at(zero, 0);
-    const int least = zero->type.type == WNNOperandDataType_Int8 ? INT8_MIN : 0;
+    const double q = nearbyintf((float)x / scale) + zero, least = type == WNNOperandDataType_Int8 ? INT8_MIN : 0;
 
-    return wnnNumberInt64((int64_t)fminf(fmaxf(q, (float)least), (float)(least + UINT8_MAX)));
+    return wnnNumberInt64((int64_t)fmin(fmax(q, least), least + UINT8_MAX));
 }
 
 /* Replaces the scale with which an operand is dequantized.  Returns false if memory runs out. */
@@ -83,7 +82,6 @@ bool fold_byte_scale(struct graph *g, struct node *q, const struct target *t)
                  high = bounds ? number_to_double(bounds->maxValue) : INFINITY;
     WNNClampOptions o = WNN_CLAMP_OPTIONS_INIT;
     double number, number_a, z;
-
     if (isnan(low) || isnan(high) || !n || q->cluster || dtype_size(zero->type.type) != 1 || dtype_is_float8(zero->type.type) ||
         !value_splat_number(scale, &number) || !value_splat_number(zero, &z) || !(number > 0) || !isnormal((float)number) ||
         !is_plain(n, t, &number_a) || !value_only_use(x))
@@ -99,8 +97,8 @@ bool fold_byte_scale(struct graph *g, struct node *q, const struct target *t)
     if (bias)
         node_set_input(n, 2, shift);
     struct value *bytes = make_node(g, q, OP_QUANTIZE_LINEAR, q, 3, inputs, NULL, NULL);
-    o.minValue = quantized(low, scale, zero);
-    o.maxValue = quantized(high, scale, zero);
+    o.minValue = quantized(low, (float)number, z, zero->type.type);
+    o.maxValue = quantized(high, (float)number, z, zero->type.type);
     if (bytes && clamp)
         bytes = make_node(g, q, OP_CLAMP, clamp, 1, &bytes, &o, NULL);
     if (!bytes)
