@@ -109,7 +109,7 @@ struct tile_window {
  */
 struct register_tile {
     uint32_t m_var;       /* PARALLEL variable that B does not depend on; KEXPR_NONE: none, tiles have one row */
-    bool m_outer;         /* blocks of m_var are the slowest loop: all of A exceeds the cache, all of B does not */
+    bool m_outer;         /* blocks of m_var are the slowest loop: all of A exceeds the cache, and all of B */
     uint32_t mr, vectors; /* rows, and vectors of a row (NR is lanes times as much) */
     bool shorter;         /* there are tiles of mr - 1 rows, too, so that as many of both as a size needs leave no rest */
     bool even;            /* this size has no such tiles, but others of the same code may */

@@ -83,9 +83,9 @@ static int64_t rows_of(const struct schedule *s, uint32_t var)
 }
 
 /**
- * Decides which loop is the slowest.  All of A may exceed the L2 cache while all of B fits into it: then a block of A stays
- * there while panel after panel of B goes by, instead of all rows passing by for every panel.  In a stage the slowest loops are
- * those over macro-tiles.
+ * Decides which loop is the slowest.  All of A may exceed the L2 cache, and B, too: then a block of A stays there while panel
+ * after panel of B goes by, instead of all rows passing by for every panel, whose columns are fewer than a block's rows.  In a
+ * stage the slowest loops are those over macro-tiles.
  */
 static void choose_loop_order(struct schedule *s, const bool *loads, bool sizes_vary)
 {
@@ -103,8 +103,9 @@ static void choose_loop_order(struct schedule *s, const bool *loads, bool sizes_
         if (along * k->vars[s->tile.m_var].size > rows)
             rows = along * k->vars[s->tile.m_var].size;
     }
-    s->tile.m_outer = (sizes_vary || rows > s->facts->cache.l2_bytes) &&
-                      (double)panels <= s->facts->cache.l2_paired_share * (double)s->facts->cache.l2_bytes;
+    const struct cache_facts *cache = &s->facts->cache;
+    s->tile.m_outer = sizes_vary ? (double)panels <= cache->l2_paired_share * (double)cache->l2_bytes
+                                 : rows > cache->l2_bytes && panels < rows;
 }
 
 /* Returns whether vectors of B are words of bytes, which are multiplied as they are. */
