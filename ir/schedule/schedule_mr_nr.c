@@ -126,7 +126,8 @@ void mr_nr_choose(const struct target *target, const struct tile_bounds *b, stru
 static uint64_t tile_likeness(const struct schedule *s)
 {
     const struct register_tile *t = &s->tile;
-    uint64_t hash = hash_mix(hash_mix(t->mr, t->vectors), t->n_tail * 2 + t->full);
+    uint64_t hash =
+        hash_mix(hash_mix(t->mr, t->vectors), (t->n_tail * 2 + t->full) * KERNEL_VARS_MAX + s->kernel->parallel_count);
 
     for (uint32_t i = 0; i < s->kernel->expr_count; i++) {
         const struct kexpr *x = &s->kernel->exprs[i];
