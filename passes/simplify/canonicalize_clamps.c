@@ -134,7 +134,7 @@ static bool is_of_bytes(const struct value *v, uint32_t additions)
 
     if (n && additions && (n->op == OP_ADD || n->op == OP_SUB))
         return is_of_bytes(n->inputs[0].value, additions - 1) && is_of_bytes(n->inputs[1].value, additions - 1);
-    return n && n->op == OP_DEQUANTIZE_LINEAR && dtype_size(n->inputs[0].value->type.type) == 1 &&
+    return n && n->op == OP_DEQUANTIZE_LINEAR && !dtype_is_float8(n->inputs[0].value->type.type) &&
            value_splat_number(n->inputs[1].value, &scale) && fabs(scale) < 0x1p64;
 }
 

@@ -172,11 +172,6 @@ bool node_multiplies_bytes(const struct node *n, const struct target *t)
             return false;
         if (c.groups > 1 && (type->dims[c.filter[AXIS_INPUT]] != 1 || type->dims[results] != c.groups))
             return false;
-        if (!has_words(n) && a->inputs[2].value->kind != VALUE_CONSTANT)
-            return false;
-        /* what pads an image is known when the graph is built */
-        if (a->inputs[2].value->kind != VALUE_CONSTANT && (c.padding[0] | c.padding[1] | c.padding[2] | c.padding[3]) != 0)
-            return false;
     } else if (type->rank != 2 || (n->op == OP_GEMM && NODE_OPTIONS(n, WNNGemmOptions)->aTranspose) || !has_words(n)) {
         return false;
     }
@@ -224,11 +219,20 @@ static struct value *make_a(struct graph *g, struct node *n, struct value *bytes
     return make_binary(g, n, OP_MUL, v, s);
 }
 
+/* Returns whether an image is stored with its padding: it needs more channels, or what pads it is known at run time only. */
+static bool is_padded(const struct node *n)
+{
+    const struct conv_view c = conv_view(n);
+
+    return !has_words(n) || (n->op == OP_CONV2D && n->inputs[0].value->producer->inputs[2].value->kind != VALUE_CONSTANT &&
+                             (c.padding[0] | c.padding[1] | c.padding[2] | c.padding[3]) != 0);
+}
+
 /* Returns the bytes of a convolution's image with as many channels as make whole words, whose weights are 0, and with what pads
  * it at its edges. */
 static struct value *pad_image(struct graph *g, struct node *n, const struct node *unpacking, uint32_t word)
 {
-    const struct value *zero = unpacking->inputs[2].value;
+    struct value *zero = unpacking->inputs[2].value;
     const struct conv_view c = conv_view(n);
     struct value *bytes = unpacking->inputs[0].value;
     const uint32_t more = (word - bytes->type.dims[3] % word) % word;
@@ -236,8 +240,17 @@ static struct value *pad_image(struct graph *g, struct node *n, const struct nod
     const union op_args args = {.pad = {4, before, 4, after}};
     WNNPadOptions o = WNN_PAD_OPTIONS_INIT;
 
-    o.value = wnnNumber(byte_at(zero, 0));
-    return make_node(g, n, OP_PAD, n, 1, &bytes, &o, &args);
+    if (zero->kind == VALUE_CONSTANT)
+        o.value = wnnNumber(byte_at(zero, 0));
+    bytes = make_node(g, n, OP_PAD, n, 1, &bytes, &o, &args);
+    if (zero->kind == VALUE_CONSTANT || !bytes)
+        return bytes;
+    const uint32_t no_channels[4] = {0, after[1], after[2], 0}, *dims = unpacking->results[0]->type.dims;
+    const union op_args sides = {.pad = {4, before, 4, no_channels}};
+    struct tensor_type image = {.type = WNNOperandDataType_Uint8, .rank = 4, .dims = {1, dims[1], dims[2], 1}};
+    struct value *ones = graph_add_scalar(g, &image, wnnNumber(1));
+    struct value *inside = ones ? make_node(g, n, OP_PAD, n, 1, &ones, &o, &sides) : NULL;
+    return inside ? make_node(g, n, OP_WHERE, n, 3, (struct value *[]){inside, bytes, zero}, NULL, NULL) : NULL;
 }
 
 bool separate_byte_operand(struct graph *g, struct node *n)
@@ -514,14 +527,15 @@ struct node *pack_byte_operands(struct graph *g, struct node *n, const struct we
     bool transposed;
     const bool is_constant = compact_constant(of_b->inputs[0].value, &transposed) != NULL;
 
-    if (!has_words(n) && !(bytes = pad_image(g, n, of_a, word)))
+    const bool padded = is_padded(n);
+    if (padded && !(bytes = pad_image(g, n, of_a, word)))
         return NULL;
     inputs[0] = bytes ? make_a(g, n, bytes, of_a, word) : NULL;
     inputs[1] = inputs[0] ? make_b(g, n, of_b, o, panel, word, order, t->pool) : NULL;
     constant_release(order);
     if (!inputs[1])
         return NULL;
-    if (has_words(n)) {
+    if (!padded) {
         node_set_input(n, 0, inputs[0]);
         node_set_input(n, 1, inputs[1]);
         if (is_constant || is_middle(of_b->inputs[2].value))

@@ -82,7 +82,8 @@ bool fold_byte_scale(struct graph *g, struct node *q, const struct target *t)
                  high = bounds ? number_to_double(bounds->maxValue) : INFINITY;
     WNNClampOptions o = WNN_CLAMP_OPTIONS_INIT;
     double number, number_a, z;
-    if (isnan(low) || isnan(high) || !n || q->cluster || dtype_size(zero->type.type) != 1 || dtype_is_float8(zero->type.type) ||
+    if (isnan(low) || isnan(high) || !n || q->cluster ||
+        (zero->type.type != WNNOperandDataType_Uint8 && zero->type.type != WNNOperandDataType_Int8) ||
         !value_splat_number(scale, &number) || !value_splat_number(zero, &z) || !(number > 0) || !isnormal((float)number) ||
         !is_plain(n, t, &number_a) || !value_only_use(x))
         return false;
