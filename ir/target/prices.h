@@ -8,7 +8,7 @@
 
 /* FULL_RATE: Intel Emerald Rapids, Zen 5.  Not fitted: by hand, from single cases. */
 #define FULL_RATE_PRICES                                                                                                       \
-    .library = {.call = 600, .matrix = 150, .product = 12.27, .ragged = 1, .near = 11.38, .far = 48.76},                       \
+    .library = {.call = 600, .matrix = 150, .product = 12.27, .near = 11.38, .far = 48.76},                                    \
     .packed = {.call = 100, .product = 12.12, .near = 1.707, .far = 7.314},                                                    \
     .unpacked = {.call = 100, .product = 133.3, .near = 11.38, .far = 48.76}, .winograd = {WINOGRAD_SHARES(12.12, 16)},        \
     .tile = {TILE_SHARES(0.194)}

@@ -134,8 +134,8 @@ bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool co
         return true; /* vectors run along K, without tiles: each row reads all of it */
     const double library = contraction_time(l, &f->library, &s);
     const double generated = contraction_time(l, constant && s.panels ? &f->packed : &f->unpacked, &s);
-    /* Matrices of whole panels share code with those of other sizes, which a graph has more of. */
-    const bool shares = constant && s.panels && !s.windows && !s.ragged;
+    /* Matrices share code with those of other sizes, which a graph has more of; they were measured where convolutions were. */
+    const bool shares = f->convolutions && constant && s.panels && !s.windows;
 
     return library * (shares ? 1 : f->worth) <= generated ||
            (s.rows / s.batch > l->facts->contraction.few_rows && library - generated < f->compile / (shares ? SHARERS : 1));
