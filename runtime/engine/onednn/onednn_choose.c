@@ -11,7 +11,7 @@
 
 enum {
     LINE_ELEMENTS = TARGET_LINE_BYTES / sizeof(float),
-    SHARERS = 5 /* matrices in a graph, as a rule, with the same code */
+    SHARERS = 3 /* matrices in a graph, as a rule, with the same code */
 };
 
 /** Counts what struct contraction_prices has prices of. */
