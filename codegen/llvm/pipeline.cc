@@ -52,16 +52,47 @@ const char *const idle[] = {
     "X86 Domain Reassignment Pass",
 };
 
+/* Passes that change none or little of a kernel's code and nothing of its time.  Objects get shorter by some of them. */
+const char *const minor[] = {
+    "Constant Hoisting",
+    "Detect Dead Lanes",
+    "Early If-Conversion",
+    "Early Tail Duplication",
+    "Interleaved Access Pass",
+    "Live DEBUG_VALUE analysis",
+    "Live Range Shrink",
+    "Machine InstCombiner",
+    "Machine Late Instructions Cleanup Pass",
+    "Merge disjoint stack slots",
+    "Optimize machine instruction PHIs",
+    "Partially inline calls to library functions",
+    "PostRA Machine Sink",
+    "Replace intrinsics with calls to vector library",
+    "Shrink Wrapping analysis",
+    "Stack Slot Coloring",
+    "Tail Duplication",
+    "X86 Avoid Store Forwarding Blocks",
+    "X86 Byte/Word Instruction Fixup",
+    "X86 Optimize Call Frame",
+    "X86 Partial Reduction",
+    "X86 cmov Conversion",
+};
+
+bool has(llvm::ArrayRef<const char *> names, llvm::StringRef name)
+{
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 /* The passes of code generation without those, and without strength reduction for register tiles and stages, whose addresses
  * the lowering reduces (lower/induction.c, lower/index.c). */
 class Generation : public llvm::legacy::PassManager
 {
   public:
-    const bool tiled;
+    const bool tiled, quick;
     llvm::SmallString<0> bytes; /* of the module at hand */
     llvm::raw_svector_ostream out{bytes};
 
-    explicit Generation(bool tiled) : tiled(tiled)
+    Generation(bool tiled, bool quick) : tiled(tiled), quick(quick)
     {
     }
 
@@ -69,11 +100,10 @@ class Generation : public llvm::legacy::PassManager
     {
         const llvm::StringRef name = pass->getPassName();
 
-        if (std::find(std::begin(idle), std::end(idle), name) == std::end(idle) &&
-            !(tiled && name == "Loop Strength Reduction"))
-            llvm::legacy::PassManager::add(pass);
-        else
+        if (has(idle, name) || (quick && has(minor, name)) || (tiled && name == "Loop Strength Reduction"))
             delete pass;
+        else
+            llvm::legacy::PassManager::add(pass);
     }
 };
 
@@ -103,11 +133,12 @@ bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char
 
 void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool tiled)
 {
-    Generation *generation = new Generation(tiled);
+    llvm::TargetMachine *target = reinterpret_cast<llvm::TargetMachine *>(machine);
+    Generation *generation = new Generation(tiled, target->getOptLevel() == llvm::CodeGenOptLevel::Less);
     const llvm::CodeGenFileType file =
         type == LLVMAssemblyFile ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
 
-    if (!reinterpret_cast<llvm::TargetMachine *>(machine)->addPassesToEmitFile(*generation, generation->out, nullptr, file))
+    if (!target->addPassesToEmitFile(*generation, generation->out, nullptr, file))
         return generation;
     delete generation;
     return nullptr;
