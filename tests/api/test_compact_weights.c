@@ -137,8 +137,7 @@ static void compute(WNNContext in, const struct form *f, uint32_t rows, bool tra
         x[i] = (float)random_in_range(-1, 1);
     assert_int_equal(wnnContextCreateGraphBuilder(in, &b), WNNStatus_Success);
     WNNOperand out = multiply(b, wnnGraphBuilderInput(b, WNN_STR("x"), &d), f, transposed);
-    if (wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), out}, &graph))
-        fail_msg("%s", wnnGetLastErrorMessage().data);
+    assert_success(wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), out}, &graph));
     if (wnnGraphCompute(graph, 1, &(WNNNamedBuffer){WNN_STR("x"), x, rows * K * sizeof *x}, 1,
                         &(WNNNamedBuffer){WNN_STR("y"), y, rows * N * sizeof *y}))
         fail_msg("%s", wnnGetLastErrorMessage().data);

@@ -107,6 +107,7 @@ static void dispatch(struct session *s)
         check(s, "readTensor", wnnContextReadTensor(s->context, s->y, s->out, sizeof s->out));
     wnnTensorRelease(s->x);
     wnnTensorRelease(s->y);
+    s->x = s->y = NULL;
 }
 
 static void save_and_load(struct session *s)

@@ -168,13 +168,11 @@ static uint32_t as_loop(WNNGraphBuilder b, const struct form *f, WNNOperand *out
     make_inputs(b, f, &o);
     for (uint32_t i = 0; i < f->scanned; i++)
         scanned[i] = (WNNLoopSlices){o.scanned[i], f->in_axes[i], f->in_backward[i]};
-    assert_int_equal(wnnGraphBuilderBeginLoop(b, f->iterations, f->carried, o.carried, f->scanned, scanned, parameters),
-                     WNNStatus_Success);
+    assert_success(wnnGraphBuilderBeginLoop(b, f->iterations, f->carried, o.carried, f->scanned, scanned, parameters));
     iteration(b, f, o.invariant, parameters, next, slices);
     for (uint32_t i = 0; i < f->stacked; i++)
         stacked[i] = (WNNLoopSlices){slices[i], f->out_axes[i], f->out_backward[i]};
-    if (wnnGraphBuilderEndLoop(b, view("l"), f->carried, next, f->stacked, stacked, outputs) != WNNStatus_Success)
-        fail_msg("%s", wnnGetLastErrorMessage().data);
+    assert_success(wnnGraphBuilderEndLoop(b, view("l"), f->carried, next, f->stacked, stacked, outputs));
     return f->carried + f->stacked;
 }
 
@@ -297,8 +295,7 @@ static void compute(WNNGraph graph, struct data *d)
         memset(d->values[i], 0xFF, d->elements[i] * sizeof(float));
         out[i] = (WNNNamedBuffer){view(d->names[i]), d->values[i], d->elements[i] * sizeof(float)};
     }
-    if (wnnGraphCompute(graph, inputs, in, d->count, out) != WNNStatus_Success)
-        fail_msg("%s", wnnGetLastErrorMessage().data);
+    assert_success(wnnGraphCompute(graph, inputs, in, d->count, out));
 }
 
 static void compare(const struct data *want, const struct data *got, uint32_t i)
@@ -388,8 +385,7 @@ static void multiply_by_quantized(bool loop, float out[WIDTH], WNNQuantizedWeigh
         y = wnnGraphBuilderTanh(b, wnnGraphBuilderMatmul(b, y, w, NULL), NULL);
     assert_int_equal(wnnGraphBuilderQuantizeWeights(b, WNNWeightFormat_Int8), WNNStatus_Success);
     WNNNamedOperand output = (WNNNamedOperand){view("y"), y};
-    if (wnnGraphBuilderBuild(b, 1, &output, &graph) != WNNStatus_Success)
-        fail_msg("%s", wnnGetLastErrorMessage().data);
+    assert_success(wnnGraphBuilderBuild(b, 1, &output, &graph));
     wnnGraphGetQuantizedWeights(graph, counts);
     assert_int_equal(wnnGraphCompute(graph, 1, &from, 1, &to), WNNStatus_Success);
 }
@@ -463,8 +459,7 @@ static int32_t count_iterations(WNNGraph graph, int32_t last, uint8_t stopped)
     const WNNNamedBuffer in[] = {{view("last"), &last, sizeof last}, {view("stopped"), &stopped, sizeof stopped}},
                          out = {view("n"), &n, sizeof n};
 
-    if (wnnGraphCompute(graph, 2, in, 1, &out))
-        fail_msg("%s", wnnGetLastErrorMessage().data);
+    assert_success(wnnGraphCompute(graph, 2, in, 1, &out));
     wnnGraphRelease(graph);
     return n;
 }

@@ -6,12 +6,6 @@
 #include "support/test.h"
 #include "webnn/webnn.h"
 
-static inline void assert_success(WNNStatus status)
-{
-    if (status)
-        fail_msg("%s: %s", wnnStatusGetName(status), wnnGetLastErrorMessage().data);
-}
-
 /** Returns a context with options, or the default ones if they are NULL. */
 static inline WNNContext context_with(const WNNContextOptions *options)
 {

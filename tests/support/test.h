@@ -68,6 +68,13 @@
         assert_works(call, &e);                                                                                                \
     } while (0)
 
+/** Fails with the library's message unless a call of its succeeds. */
+#define assert_success(call)                                                                                                   \
+    do {                                                                                                                       \
+        if (call)                                                                                                              \
+            fail_msg("%s", wnnGetLastErrorMessage().data);                                                                     \
+    } while (0)
+
 /** Fails with the message of a struct error unless what filled it in was done. */
 #define assert_works(done, e)                                                                                                  \
     do {                                                                                                                       \

@@ -105,9 +105,8 @@ TEST(wrong_usage_is_told)
         {"sum.webnn --trace a,b", "--trace takes a file whose name has no comma"},
     };
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         runs(2, rows[i].text, "%s %s", WEBNN_RUN, rows[i].arguments);
-    }
 }
 
 TEST(failures_name_what_failed)
@@ -295,9 +294,8 @@ TEST(compiled_graphs_are_models)
     assert_printed("output 'twice' float32 [2, 3]");
     runs(1, "no input 'z'", "%s sum.wnn --input z=six.npy", WEBNN_RUN);
     runs(1, "sum.wnn is compiled", "%s sum.wnn --shape x=2x3", WEBNN_RUN);
-    for (size_t i = 0; i < sizeof late / sizeof *late; i++) {
+    for (size_t i = 0; i < sizeof late / sizeof *late; i++)
         runs(1, "sum.wnn is compiled", "%s sum.wnn %s", WEBNN_RUN, late[i]);
-    }
     write_text("torn.wnn", "\x89WNNIMG\nnothing");
     runs(1, "torn.wnn", "%s torn.wnn", WEBNN_RUN);
 }

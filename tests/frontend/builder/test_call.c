@@ -153,8 +153,7 @@ TEST(every_method_is_its_operator)
         size_t rows = 0;
 
         wnnMethodCallOption(call, WNN_STR("label"), wnnMethodValueString(WNN_STR("it")), false);
-        if (wnnMethodCallInvoke(call, b))
-            fail_msg("%s", wnnGetLastErrorMessage().data);
+        assert_success(wnnMethodCallInvoke(call, b));
         struct node *n = b->graph->last;
         assert_int_equal(n->op, op);
         assert_string_equal(n->label, "it");
@@ -395,8 +394,7 @@ TEST(arguments_by_position)
     assert_int_equal(wnnMethodCallInvoke(c, b), WNNStatus_TypeError);
     assert_string_equal(wnnGetLastErrorMessage().data, "slice: input is missing");
     wnnMethodCallReset(c);
-    assert_int_equal(wnnMethodCallArgument(c, 0, wnnMethodValueOperand(operand_of("2x3", WNNOperandDataType_Int8))),
-                     WNNStatus_Success);
+    assert_success(wnnMethodCallArgument(c, 0, wnnMethodValueOperand(operand_of("2x3", WNNOperandDataType_Int8))));
     assert_int_equal(wnnMethodCallArgument(c, 1, wnnMethodValueList(2, two)), WNNStatus_Success);
     assert_int_equal(wnnMethodCallArgument(c, 2, wnnMethodValueList(2, two)), WNNStatus_Success);
     assert_int_equal(wnnMethodCallOption(c, WNN_STR("unknown"), two[0], true), WNNStatus_Success); /* as JavaScript does */

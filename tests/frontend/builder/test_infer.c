@@ -107,8 +107,7 @@ TEST(fills_in_lists)
     assert_int_equal(b->graph->last->args.split.splitsCount, 2);
     assert_int_equal(b->graph->last->args.split.splits[1], 1);
     assert_int_equal(b->graph->last->args.split.equal, 0);
-    assert_int_equal(wnnGraphBuilderLstmCell(b, IN(2, 3), IN(16, 3), IN(16, 4), IN(2, 4), IN(2, 4), 4, NULL, outputs),
-                     WNNStatus_Success);
+    assert_success(wnnGraphBuilderLstmCell(b, IN(2, 3), IN(16, 3), IN(16, 4), IN(2, 4), IN(2, 4), 4, NULL, outputs));
     assert_int_equal(OPTIONS(WNNLstmCellOptions)->activationsCount, 3);
     assert_int_equal(OPTIONS(WNNLstmCellOptions)->activations[0], WNNRecurrentNetworkActivation_Sigmoid);
     assert_int_equal(OPTIONS(WNNLstmCellOptions)->activations[2], WNNRecurrentNetworkActivation_Tanh);

@@ -194,8 +194,7 @@ static inline void expect_results(WNNGraph g, const struct results *expected)
 {
     SCOPED(results_free) struct results r = {0};
 
-    if (compute(g, &r))
-        fail_msg("%s", wnnGetLastErrorMessage().data);
+    assert_success(compute(g, &r));
     assert_int_equal(r.count, expected->count);
     for (uint32_t i = 0; i < r.count; i++) {
         assert_int_equal(r.bytes[i], expected->bytes[i]);
@@ -207,8 +206,7 @@ static inline WNNGraph load(WNNContext c, const char *path)
 {
     WNNGraph g;
 
-    if (wnnContextLoadGraph(c, path, &g))
-        fail_msg("%s", wnnGetLastErrorMessage().data);
+    assert_success(wnnContextLoadGraph(c, path, &g));
     return g;
 }
 

@@ -434,8 +434,7 @@ static inline bool read_net(struct net *t, const struct model_options *options)
 
 static inline void reads(struct net *t, const struct model_options *options)
 {
-    if (!read_net(t, options))
-        fail_msg("%s", t->error.message);
+    assert_works(read_net(t, options), &t->error);
 }
 
 /** Refused, and the message says so. */
@@ -454,8 +453,7 @@ static inline void compute(struct net *t, const void *x, size_t x_bytes, void *y
 
     assert_done(!model_build(&t->read, &graph, &e));
     out = (WNNNamedBuffer){WNN_STR(t->read.outputs[0].name), y, y_bytes};
-    if (wnnGraphCompute(graph, wnnGraphGetInputCount(graph), &in, 1, &out))
-        fail_msg("%s", wnnGetLastErrorMessage().data);
+    assert_success(wnnGraphCompute(graph, wnnGraphGetInputCount(graph), &in, 1, &out));
 }
 
 /** Reads the test's model and computes y of x, which are arrays. */

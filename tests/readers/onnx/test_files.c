@@ -71,8 +71,7 @@ TEST(large_weights_stay_in_the_file)
         OWNED(memory) uint8_t *bytes = pack(t, &size);
         write_bytes("model.onnx", bytes, size);
         model_free(&t->read);
-        if (!model_read(context, "model.onnx", NULL, &t->read, &t->error))
-            fail_msg("%s", t->error.message);
+        assert_works(model_read(context, "model.onnx", NULL, &t->read, &t->error), &t->error);
         unlink("model.onnx"); /* the mapping stays */
         memset(y, 0, sizeof y);
         compute(t, x, sizeof x, y, sizeof y);
@@ -144,8 +143,7 @@ TEST(weights_of_few_bits_stay_in_the_file)
         nodes_in(t, &t->graph, "b = MatMul x f; y = Mul b one");
         OWNED(memory) uint8_t *bytes = pack(t, &size);
         write_bytes("model.onnx", bytes, size);
-        if (!model_read(context, "model.onnx", NULL, &t->read, &t->error))
-            fail_msg("%s", t->error.message);
+        assert_works(model_read(context, "model.onnx", NULL, &t->read, &t->error), &t->error);
         const struct value *c = t->read.builder->graph->first_constant;
         while (c && c->type.type != types[k].stored)
             c = c->next_constant;

@@ -330,9 +330,8 @@ TEST(channels_may_be_last)
             n[0] = microsoft(t, types[i], "q sq zq sy zy", "plain");
             n[1] = microsoft(t, types[i], "last sq zq sy zy", "quantized");
         }
-        for (int k = 0; k < 2 && i != 1; k++) {
+        for (int k = 0; k < 2 && i != 1; k++)
             attributes(t, n[k], "kernel_shape [2 3], strides [2 1], pads [1 1 0 1]");
-        }
         if (i != 2)
             attributes(t, n[1], "channels_last 1");
         nodes_in(t, &t->graph, "first = Cast plain, to 1; want = Transpose first, perm [0 2 3 1]");

@@ -60,6 +60,5 @@ static inline void wait_for_calls(struct report *r, int count)
 /* A dispatch of `g` from a to x. */
 static inline void dispatch(WNNContext c, WNNGraph g, WNNTensor a, WNNTensor x)
 {
-    assert_int_equal(wnnContextDispatch(c, g, 1, &(WNNNamedTensor){WNN_STR("a"), a}, 1, &(WNNNamedTensor){WNN_STR("x"), x}),
-                     WNNStatus_Success);
+    assert_success(wnnContextDispatch(c, g, 1, &(WNNNamedTensor){WNN_STR("a"), a}, 1, &(WNNNamedTensor){WNN_STR("x"), x}));
 }

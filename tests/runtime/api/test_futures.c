@@ -37,8 +37,7 @@ TEST(process_events_calls_back)
     for (int i = 0; i < 3; i++)
         read_async(context, t, &r[i], WNNCallbackMode_AllowProcessEvents);
     read_async(context, t, &only, WNNCallbackMode_WaitAnyOnly);
-    assert_int_equal(wnnContextWaitAny(context, 1, &r[1].future, UINT64_MAX),
-                     WNNStatus_Success); /* this mode may be waited for, too */
+    assert_success(wnnContextWaitAny(context, 1, &r[1].future, UINT64_MAX)); /* this mode may be waited for, too */
     assert_int_equal(r[1].calls, 1);
     assert_int_equal(wnnContextWaitAny(context, 1, &only.future, UINT64_MAX), WNNStatus_Success);
     assert_int_equal(r[0].calls + r[2].calls, 0);

@@ -31,8 +31,7 @@ TEST(context_options_of_other_versions_are_read)
     assert_int_equal(wnnCreateContext(&(WNNContextOptions){.threadCount = 1}, &c), WNNStatus_TypeError);
     SAYS("createContext", "accelerated is false", "WNN_CONTEXT_OPTIONS_INIT");
     assert_null(c);
-    assert_int_equal(wnnCreateContext(&(WNNContextOptions){.accelerated = true, .precision = WNNPrecision_Bf16}, &c),
-                     WNNStatus_Success);
+    assert_success(wnnCreateContext(&(WNNContextOptions){.accelerated = true, .precision = WNNPrecision_Bf16}, &c));
     assert_int_equal(wnnContextGetPrecision(c), WNNPrecision_Bf16);
     wnnContextRelease(c);
 

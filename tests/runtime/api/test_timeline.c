@@ -177,9 +177,8 @@ TEST(callers_run_a_timeline_without_a_thread)
     dispatch(c, queued, x, a);
     read_async(c, a, &report, WNNCallbackMode_AllowSpontaneous);
     assert_true(!first && atomic_load(&report.calls) == 0);
-    assert_int_equal(wnnGraphCompute(computed, 1, &(WNNNamedBuffer){WNN_STR("a"), (void *)(uintptr_t)values, 16}, 1,
-                                     &(WNNNamedBuffer){WNN_STR("x"), out, 16}),
-                     WNNStatus_Success);
+    assert_success(wnnGraphCompute(computed, 1, &(WNNNamedBuffer){WNN_STR("a"), (void *)(uintptr_t)values, 16}, 1,
+                                   &(WNNNamedBuffer){WNN_STR("x"), out, 16}));
     assert_true(out[3] == 8 && pthread_equal(second, pthread_self()));
     gate_open(&gate);
     pthread_join(sender, NULL);

@@ -248,8 +248,7 @@ TEST(dispatches_are_checked)
     /* Names in another order than the graph's, twice the same graph; tensors need neither flag to be bound. */
     WNNTensor plain = fake_tensor(c, false, false);
     assert_int_equal(wnnContextWriteTensor(c, a, values, 16), WNNStatus_Success);
-    assert_int_equal(wnnContextDispatch(c, g, 2, (WNNNamedTensor[]){{WNN_STR("b"), plain}, {WNN_STR("a"), a}}, 1, out),
-                     WNNStatus_Success);
+    assert_success(wnnContextDispatch(c, g, 2, (WNNNamedTensor[]){{WNN_STR("b"), plain}, {WNN_STR("a"), a}}, 1, out));
     float data[4];
     assert_int_equal(wnnContextReadTensor(c, x, data, 16), WNNStatus_Success);
     for (int i = 0; i < 4; i++)

@@ -137,8 +137,7 @@ static void network_compute(struct network *n)
         in[i] = (WNNNamedBuffer){WNN_STR(n->reference->inputs[i]->name), n->inputs[i], input_bytes(n, i)};
     for (uint32_t i = 0; i < n->output_count; i++)
         out[i] = (WNNNamedBuffer){WNN_STR(n->reference->outputs[i].name), n->got[i], output_bytes(n, i)};
-    if (wnnGraphCompute(n->graph, n->input_count, in, n->output_count, out) != WNNStatus_Success)
-        fail_msg("%s", wnnGetLastErrorMessage().data);
+    assert_success(wnnGraphCompute(n->graph, n->input_count, in, n->output_count, out));
 }
 
 static WNNTensor new_tensor(WNNContext context, const struct tensor_type *t)

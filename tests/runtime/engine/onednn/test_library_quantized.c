@@ -323,8 +323,7 @@ static uint32_t block_fuse(const struct pass_options *o)
 
     assert_works(g, &e);
     block_interpret(g, &before);
-    if (!passes_run(g, o))
-        fail_msg("%s", g->error.message);
+    assert_works(passes_run(g, o), &g->error);
     block_interpret(g, &after);
     assert_memory_equal(before.image, after.image, sizeof before.image);
     assert_memory_equal(before.matmul, after.matmul, sizeof before.matmul);

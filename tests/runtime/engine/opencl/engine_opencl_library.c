@@ -293,8 +293,7 @@ static void compute(WNNGraph graph, float seed, float *out, size_t count)
 
     for (size_t i = 0; i < 7 * 19; i++)
         x[i] = seed / (float)(i + 1);
-    if (wnnGraphCompute(graph, 1, &in, 1, &to) != WNNStatus_Success)
-        fail_msg("%s", wnnGetLastErrorMessage().data);
+    assert_success(wnnGraphCompute(graph, 1, &in, 1, &to));
 }
 
 TEST(saved_graphs_have_their_steps)
@@ -315,8 +314,7 @@ TEST(saved_graphs_have_their_steps)
     compute(loaded, 3, second, 77);
     assert_memory_equal(first, second, sizeof first);
     /* What was loaded can be saved. */
-    if (wnnGraphSave(loaded, path) != WNNStatus_Success)
-        fail_msg("%s", wnnGetLastErrorMessage().data);
+    assert_success(wnnGraphSave(loaded, path));
     wnnGraphRelease(loaded);
     variant_release(&v);
 

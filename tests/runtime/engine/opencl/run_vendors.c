@@ -55,8 +55,7 @@ static void assert_pocl_computes(const char *device)
     float x[N], got[N], wanted[N];
     WNNDeviceInfo info;
 
-    if (open_context(WNNEngine_Gpu, device, &gpu) != WNNStatus_Success)
-        fail_msg("%s", wnnGetLastErrorMessage().data);
+    assert_success(open_context(WNNEngine_Gpu, device, &gpu));
     assert_true(wnnContextGetDevice(gpu, &info));
     assert_string_equal(info.platform, "Portable Computing Language");
     assert_int_equal(open_context(WNNEngine_Cpu, "", &cpu), WNNStatus_Success);

@@ -432,8 +432,7 @@ TEST(test_saved_graphs_bring_their_programs)
     struct error e;
 
     make_file(path);
-    if (wnnGraphSave(graph, path) != WNNStatus_Success)
-        fail_msg("%s", wnnGetLastErrorMessage().data);
+    assert_success(wnnGraphSave(graph, path));
     release_graph(context, graph);
     assert_int_equal(compiled_for_file(path, false), 0);
     assert_int_equal(compiled_for_file(path, true), 0); /* which saves what was loaded */
