@@ -30,17 +30,13 @@ static char *argument_name(const char *text, char separator, const char **end)
 static bool argument_split(const char *text, struct argument_pair *pair)
 {
     const char *equals;
+    char *name = argument_name(text, '=', &equals);
+    const bool done = name, named = done && *equals && equals > text;
 
-    *pair = (struct argument_pair){argument_name(text, '=', &equals), text};
-    if (!pair->name)
-        return false;
-    if (*equals && equals > text) {
-        pair->value = equals + 1;
-        return true;
-    }
-    free(pair->name);
-    pair->name = NULL;
-    return true;
+    *pair = (struct argument_pair){named ? name : NULL, named ? equals + 1 : text};
+    if (!named)
+        free(name);
+    return done;
 }
 
 bool argument_number(const char *text, uint64_t low, uint64_t high, uint64_t *number)

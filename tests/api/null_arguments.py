@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""null_arguments.py HEADERS LIBRARY   Calls every function of the headers that the library, or one that it needs, exports, with zeros
-only and each in a process of its own: none may end it, and those that return a status refuse."""
+"""null_arguments.py HEADERS LIBRARY   Calls every function of the headers that the library, or one that it needs, exports, with
+zeros only and each in a process of its own: none may end it, and those that return a status refuse."""
 import ctypes
 import glob
 import os
