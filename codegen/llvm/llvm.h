@@ -55,9 +55,9 @@ void processors_each(const char *triple, bool features, void (*each)(void *user,
 /** Runs the passes that the text names on the module (pipeline.cc).  Returns false with a message in text[size] if LLVM does
  * not know one of them. */
 bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char *text, size_t size);
-/** Makes the passes of code generation for files of a type, without strength reduction if `tiled`, which for small kernels
- * takes as long as running them (pipeline.cc).  Returns NULL if the target does not support the type. */
-void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool tiled);
+/** Makes the passes of code generation for files of a type, with strength reduction if `strided`, which for small kernels takes
+ * as long as running them (pipeline.cc).  Returns NULL if the target does not support the type. */
+void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool strided);
 /** Makes a file of a module, which it changes; any number of modules may follow. */
 LLVMMemoryBufferRef pipeline_generate(void *pipeline, LLVMModuleRef module);
 /** Frees it.  NULL does nothing. */
@@ -76,13 +76,16 @@ LLVMModuleRef machine_module(const struct machine *m, LLVMContextRef context, co
  * an error in *e; the module is then of no use. */
 bool machine_lower(const struct machine *m, const struct llvm_build *b, const struct schedule *s, const char *symbol,
                    struct error *e);
+/** These passes shorten objects, and flags for NaN in a maximum over a window, which takes a tenth longer without them.  Other
+ * kernels are as fast without them. */
+#define PEEPHOLES "function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg,early-cse)"
 /** Runs the passes that the text names on the module.  Returns false after an error in *e. */
 bool machine_run_passes(const struct machine *m, LLVMModuleRef module, const char *passes, struct error *e);
 /** Verifies a module (if that is switched on) and optimises it.  Returns false after an error in *e. */
 bool machine_optimize(struct machine *m, LLVMModuleRef module, struct error *e);
-/** Makes machine code or assembly of a module, of register tiles or stages if `tiled`.  The caller disposes of
- * *out.  Returns false after an error in *e, and *out is NULL. */
-bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileType type, bool tiled, LLVMMemoryBufferRef *out,
+/** Makes machine code or assembly of a module, which may have loops with strides to reduce if `strided`.  The caller disposes
+ * of *out.  Returns false after an error in *e, and *out is NULL. */
+bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileType type, bool strided, LLVMMemoryBufferRef *out,
                       struct error *e);
 /** Compiles a kernel to an object file in memory, in which symbol names its function.  The caller disposes of *object.  Returns
  * false after an error in *e. */

@@ -337,14 +337,14 @@ bool machine_optimize(struct machine *m, LLVMModuleRef module, struct error *e)
     return true;
 }
 
-bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileType type, bool tiled, LLVMMemoryBufferRef *out,
+bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileType type, bool strided, LLVMMemoryBufferRef *out,
                       struct error *e)
 {
     double start = milliseconds_now();
-    void **pipeline = &m->pipelines[tiled][type];
+    void **pipeline = &m->pipelines[strided][type];
 
     if (!*pipeline)
-        *pipeline = pipeline_create(m->tm, type, tiled);
+        *pipeline = pipeline_create(m->tm, type, strided);
     *out = *pipeline ? pipeline_generate(*pipeline, module) : NULL;
     if (!*out)
         return error_set(e, WNNStatus_UnknownError, "generating code: LLVM has no such output for %s", m->target->triple);
@@ -375,6 +375,19 @@ struct compilation {
     struct error *e;
 };
 
+/* Returns whether a kernel has a loop whose strides LLVM shall reduce: along a REDUCED variable that vectors do not run along,
+ * or of a transpose in registers.  Other loops go through memory element by element, and the lowering reduces the addresses of
+ * register tiles and stages (lower/induction.c, lower/index.c). */
+static bool is_strided(const struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+    bool strided = s->transpose.var != KEXPR_NONE;
+
+    for (uint32_t i = 0; i < k->var_count; i++)
+        strided |= k->vars[i].kind == KVAR_REDUCED && i != s->vector_var;
+    return strided && !s->tiled && !s->stages;
+}
+
 static bool compile_module(const struct compilation *c, LLVMContextRef context, LLVMModuleRef module)
 {
     struct machine *m = c->m;
@@ -389,13 +402,14 @@ static bool compile_module(const struct compilation *c, LLVMContextRef context, 
         return false;
     dump_module(m, k, c->symbol, ".ll", module);
     m->times.emit_ms += milliseconds_now() - start;
-    if (!machine_optimize(m, module, c->e))
+    const bool strided = is_strided(c->s);
+    if (!machine_optimize(m, module, c->e) || (strided && !machine_run_passes(m, module, PEEPHOLES, c->e)))
         return false;
     dump_module(m, k, c->symbol, ".opt.ll", module);
     dump_assembly(m, k, c->symbol, module);
     m->times.structures++;
     double optimized = milliseconds_now();
-    ok = machine_generate(m, module, LLVMObjectFile, c->s->tiled || c->s->stages, c->object, c->e);
+    ok = machine_generate(m, module, LLVMObjectFile, strided, c->object, c->e);
     if (ok && m->debug && m->debug->flags & DEBUG_TIME_PASSES)
         fprintf(stderr, "# kernel %-32s emit and passes %8.3f ms, code %8.3f ms\n", k->name[0] ? k->name : c->symbol,
                 optimized - start, milliseconds_now() - optimized);

@@ -23,7 +23,7 @@
 #include <llvm/Target/TargetMachine.h>
 
 extern "C" bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char *text, size_t size);
-extern "C" void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool tiled);
+extern "C" void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool strided);
 extern "C" LLVMMemoryBufferRef pipeline_generate(void *pipeline, LLVMModuleRef module);
 extern "C" void pipeline_free(void *pipeline);
 
@@ -83,16 +83,15 @@ bool has(llvm::ArrayRef<const char *> names, llvm::StringRef name)
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/* The passes of code generation without those, and without strength reduction for register tiles and stages, whose addresses
- * the lowering reduces (lower/induction.c, lower/index.c). */
+/* The passes of code generation without those, and with strength reduction of addresses for `strided` loops only. */
 class Generation : public llvm::legacy::PassManager
 {
   public:
-    const bool tiled, quick;
+    const bool strided, quick;
     llvm::SmallString<0> bytes; /* of the module at hand */
     llvm::raw_svector_ostream out{bytes};
 
-    Generation(bool tiled, bool quick) : tiled(tiled), quick(quick)
+    Generation(bool strided, bool quick) : strided(strided), quick(quick)
     {
     }
 
@@ -100,7 +99,7 @@ class Generation : public llvm::legacy::PassManager
     {
         const llvm::StringRef name = pass->getPassName();
 
-        if (has(idle, name) || (quick && has(minor, name)) || (tiled && name == "Loop Strength Reduction"))
+        if (has(idle, name) || (quick && has(minor, name)) || (!strided && name == "Loop Strength Reduction"))
             delete pass;
         else
             llvm::legacy::PassManager::add(pass);
@@ -131,10 +130,10 @@ bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char
     return true;
 }
 
-void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool tiled)
+void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool strided)
 {
     llvm::TargetMachine *target = reinterpret_cast<llvm::TargetMachine *>(machine);
-    Generation *generation = new Generation(tiled, target->getOptLevel() == llvm::CodeGenOptLevel::Less);
+    Generation *generation = new Generation(strided, target->getOptLevel() == llvm::CodeGenOptLevel::Less);
     const llvm::CodeGenFileType file =
         type == LLVMAssemblyFile ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
 

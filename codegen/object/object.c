@@ -208,9 +208,9 @@ static bool write_module(struct writing *w)
 
     switch (w->options->kind) {
     case OBJECT_CODE:
-        return machine_generate(w->o.machine, module, LLVMObjectFile, false, &w->out, w->e);
+        return machine_generate(w->o.machine, module, LLVMObjectFile, true, &w->out, w->e);
     case OBJECT_ASSEMBLY:
-        return machine_generate(w->o.machine, module, LLVMAssemblyFile, false, &w->out, w->e);
+        return machine_generate(w->o.machine, module, LLVMAssemblyFile, true, &w->out, w->e);
     case OBJECT_BITCODE:
         w->out = LLVMWriteBitcodeToMemoryBuffer(module);
         return true;
@@ -222,9 +222,6 @@ static bool write_module(struct writing *w)
     }
     return false;
 }
-
-/* These passes make objects smaller, and kernels as fast as without them. */
-#define SHRINK "function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg,early-cse)"
 
 static bool make_module(void *user)
 {
@@ -246,9 +243,9 @@ static bool make_module(void *user)
     bool ok = check_sizes(o, w->e) && emit_all(o, w->options, w->e);
     LLVMDisposeBuilder(m->b);
     machine->times.emit_ms += milliseconds_now() - start;
-    /* SHRINK folds conditions on the object's constants; what has no use then goes. */
+    /* PEEPHOLES fold conditions on the object's constants; what has no use then goes. */
     ok = ok && machine_run_passes(machine, m->module, "always-inline", w->e) && machine_optimize(machine, m->module, w->e) &&
-         machine_run_passes(machine, m->module, SHRINK ",globaldce", w->e) && write_module(w);
+         machine_run_passes(machine, m->module, PEEPHOLES ",globaldce", w->e) && write_module(w);
     LLVMDisposeModule(m->module);
     LLVMContextDispose(m->context);
     return ok;
