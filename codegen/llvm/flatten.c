@@ -108,19 +108,25 @@ static bool symbol_table(const struct object *o, uint32_t section, const Elf64_S
     return true;
 }
 
-/* Appends a jump of x86-64 to a function of this process. */
+/* Appends a jump to a function of this process. */
 static bool place_stub(struct flat_code *f, const struct object *o, const char *name, uint64_t *place)
 {
-    static const unsigned char jump[8] = {0xFF, 0x25, 2}; /* to the address 2 bytes behind this instruction of 6 */
-    void *function = f->find && o->header.e_machine == EM_X86_64 ? f->find(name) : NULL;
+    static const struct {
+        uint16_t machine;
+        unsigned char jump[8]; /* to the address behind it */
+    } stubs[] = {{EM_X86_64, {0xFF, 0x25, 2}}, {EM_AARCH64, {0x50, 0, 0, 0x58, 0, 2, 0x1F, 0xD6}}};
+    void *function = f->find ? f->find(name) : NULL;
+    size_t i = 0;
 
-    if (!function)
+    while (i < sizeof stubs / sizeof *stubs && stubs[i].machine != o->header.e_machine)
+        i++;
+    if (!function || i == sizeof stubs / sizeof *stubs)
         return error_set(o->e, WNNStatus_UnknownError, "code of kernel %s refers to %.80s outside itself", o->symbol, name);
-    *place = f->size;
-    if (!flat_reserve(f, f->size + sizeof jump + sizeof function))
+    *place = (f->size + 7) / 8 * 8;
+    if (!flat_reserve(f, *place + sizeof stubs[i].jump + sizeof function))
         return error_out_of_memory(o->e);
-    memcpy(f->bytes + *place, jump, sizeof jump);
-    memcpy(f->bytes + *place + sizeof jump, &function, sizeof function);
+    memcpy(f->bytes + *place, stubs[i].jump, sizeof stubs[i].jump);
+    memcpy(f->bytes + *place + sizeof stubs[i].jump, &function, sizeof function);
     return true;
 }
 
