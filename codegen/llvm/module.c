@@ -20,7 +20,7 @@
 #include "ir/support/clock.h"
 #include "ir/support/guard.h"
 
-/* This is the one pass string; docs/debugging.md shows how to replay it with opt on a dumped module. */
+/* The passes of every module, which opt-19 -passes=... replays on a dumped one; PEEPHOLES (llvm.h) follow for some. */
 #define PASSES "function(mem2reg)"
 
 /* ---- LLVM's fatal errors ---- */
