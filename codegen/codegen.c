@@ -137,6 +137,13 @@ static void table_release(struct codegen *c, struct code *code)
         drop_unused(c);
 }
 
+static void release_locked(struct codegen_kernels *k)
+{
+    for (uint32_t i = 0; i < k->count; i++)
+        table_release(k->codegen, k->codes[i]);
+    free(k);
+}
+
 /* ---- compiling new structures ---- */
 
 struct job {
@@ -303,27 +310,25 @@ bool codegen_compile(struct codegen *c, uint32_t count, struct schedule *const *
     }
     for (uint32_t i = 0; ok && i < count; i++)
         functions[i] = k->codes[i]->function;
-    if (ok)
+    if (ok) {
         c->times.kernels += count;
+        *kernels = k;
+    } else {
+        release_locked(k); /* before others find what was not compiled */
+    }
     pthread_mutex_unlock(&c->lock);
     free(jobs);
-    if (!ok) {
-        codegen_kernels_free(k);
-        return false;
-    }
-    *kernels = k;
-    return true;
+    return ok;
 }
 
 void codegen_kernels_free(struct codegen_kernels *k)
 {
     if (!k)
         return;
-    pthread_mutex_lock(&k->codegen->lock);
-    for (uint32_t i = 0; i < k->count; i++)
-        table_release(k->codegen, k->codes[i]);
-    pthread_mutex_unlock(&k->codegen->lock);
-    free(k);
+    struct codegen *c = k->codegen;
+    pthread_mutex_lock(&c->lock);
+    release_locked(k);
+    pthread_mutex_unlock(&c->lock);
 }
 
 /* ---- saving ---- */

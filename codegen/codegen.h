@@ -17,7 +17,7 @@
 /** A compiler for one target, with its JIT and its cache of compiled structures.  Each context has one.  It may be used
  * by several threads at the same time. */
 struct codegen;
-/** References to the code of one graph's kernels.  Code is freed with the last graph that uses it. */
+/** References to the code of one graph's kernels.  Code that no graph uses any more stays for a while. */
 struct codegen_kernels;
 
 /** Fills triple, cpu, features and isa with the host's, capped by isa ("baseline", "avx2", "avx512", NULL or "native").  The

@@ -30,9 +30,10 @@ extern struct shown_objects {
     uint32_t version, action; /* 1: relevant was added, 2: removed */
     struct shown_object *relevant, *first;
 } __jit_debug_descriptor;
-struct shown_objects __jit_debug_descriptor = {.version = 1};
+/* LLVM's own, where a program has it, takes its place. */
+__attribute__((weak)) struct shown_objects __jit_debug_descriptor = {.version = 1};
 void __jit_debug_register_code(void);
-__attribute__((noinline)) void __jit_debug_register_code(void)
+__attribute__((noinline, weak)) void __jit_debug_register_code(void)
 {
     __asm__ volatile("" ::: "memory");
 }

@@ -42,8 +42,8 @@ struct context {
     bool guards_hold;  /* guards of operands are known to hold */
     bool line_holds;   /* those that do not depend on a tile's rows */
     bool steps_hold;   /* those that do */
-    V line;            /* address of the first element of A's line that a tile reads; NULL: it is not known */
-    V element;         /* and where the one to load is, counted in elements of the tensor */
+    V line;    /* address of the first element of a line of A, or of a window's B, that a tile reads; NULL: it is not known */
+    V element; /* and where the one to load is, counted in elements of the tensor */
     bool rows_inside;  /* guards that are the same for all lanes are known to hold */
     bool lanes_inside; /* and so are all others */
 };

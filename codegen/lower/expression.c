@@ -25,8 +25,11 @@ void expr_quantise_copies(struct emitter *e, const struct context *cx, uint32_t 
     struct quantised q;
 
     for (; (x->op == K_MIN || x->op == K_MAX) && clamped < 2; x = &exprs[quantised]) {
+        const bool first = exprs[x->args[0]].op == K_CONST;
+        if (first == (exprs[x->args[1]].op == K_CONST))
+            return;
         clamps[clamped++] = x;
-        quantised = x->args[exprs[x->args[0]].op == K_CONST];
+        quantised = x->args[first];
     }
     if (!cx->tile || !frame_is_here(&e->frame, e->info.expr_level[quantised]) || !schedule_quantised(e->s, quantised, &q) ||
         cx->lanes != m->isa->vector_bits / 32 || !quantise_has(m, cx->lanes, quantised_scale(e->k, &q)))

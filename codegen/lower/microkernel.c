@@ -22,6 +22,7 @@
 #include "codegen/lower/values.h"
 #include "codegen/lower/index.h"
 #include "codegen/lower/point.h"
+#include "ir/graph/constant.h"
 
 bool microkernel_prepare(struct emitter *e)
 {
@@ -467,18 +468,21 @@ static struct sums make_sums(struct emitter *e, const struct context *cx, const 
 static void finish_sums(struct emitter *e, const struct context *cx, const struct sums *t)
 {
     const bool split = e->s->tile.split != KEXPR_NONE && !may_be_one_block(e);
-    uint32_t added = KEXPR_NONE; /* the sum of bytes and a number, as a bias */
+    const struct kexpr *exprs = e->k->exprs;
+    uint32_t added = KEXPR_NONE; /* to the sum of bytes: a bias into which a scale was folded, to be rounded only once */
 
     for (uint32_t i = 0; i < e->k->expr_count && has_bytes(e); i++)
-        if (e->k->exprs[i].op == K_ADD && (e->k->exprs[i].args[0] == t->reduce || e->k->exprs[i].args[1] == t->reduce))
-            added = i;
+        if (exprs[i].op == K_ADD && (exprs[i].args[0] == t->reduce || exprs[i].args[1] == t->reduce)) {
+            const struct kexpr *bias = &exprs[exprs[i].args[exprs[i].args[0] == t->reduce]];
+            if (bias->op == K_LOAD && e->k->tensors[bias->tensor].magnitude == MAGNITUDE_2_24)
+                added = i;
+        }
     for (uint32_t c = 0; c < cx->copies; c++) {
         V factor = split ? NULL : factor_value(e, cx, c);
         V value = split ? op_get(&e->m, t->total[c]) : partial_value(e, cx, t, c);
-        if (factor && added != KEXPR_NONE) { /* of one operator, which may round less often */
+        if (factor && added != KEXPR_NONE) {
             const struct context of = context_of_copy(cx, c);
-            const uint32_t *args = e->k->exprs[added].args;
-            V bias = expr_value_lanes(e, &of, args[args[0] == t->reduce], cx->lanes);
+            V bias = expr_value_lanes(e, &of, exprs[added].args[exprs[added].args[0] == t->reduce], cx->lanes);
             expr_know(e, added, c, op_mad(&e->m, value, factor, bias));
         }
         expr_know(e, t->reduce, c, factor ? op_mul(&e->m, value, factor) : value);

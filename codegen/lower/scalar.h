@@ -73,7 +73,7 @@ bool quantise_has(const struct build *m, uint32_t lanes, const struct kexpr *sca
 /**
  * Returns round(x / scale) + zero_point as bytes, with the same bits as those operations one by one: they saturate, and NaN
  * becomes 0.  scale (NULL: 1) and zero_point, which is a whole number not larger than bytes are (NULL: 0), are scalars of
- * float32.
+ * float32.  `fits` says that x / scale is a number within int32 (struct quantised).
  */
 V emit_quantised(const struct build *m, V x, V scale, V zero_point, bool is_signed, bool fits);
 /** Returns the bytes of QUANTISED_VECTORS vectors, one after the other, where the scale is a constant. */

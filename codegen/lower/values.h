@@ -53,8 +53,7 @@ V expr_value(struct emitter *e, const struct context *cx, uint32_t expr);
 /** Returns the same value with that many lanes. */
 V expr_value_lanes(struct emitter *e, const struct context *cx, uint32_t expr, uint32_t lanes);
 /** Lets a tile's bytes, where an expression quantises, be made of several copies' vectors at once, which takes fewer
- * instructions.
- */
+ * instructions. */
 void expr_quantise_copies(struct emitter *e, const struct context *cx, uint32_t expr);
 /** Makes empty caches, for code whose values those in e->cache are not.  Returns false if memory runs out. */
 bool caches_make(struct emitter *e, struct caches *c);

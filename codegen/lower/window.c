@@ -63,11 +63,13 @@ static void load_window(struct emitter *e, const struct context *cx, const struc
     struct context of = *cx;
     V word = NULL, stride = NULL;
 
-    if (b_load->op == K_LOAD && !multiplies_bytes(e)) { /* one address for a line */
+    const uint32_t last = e->k->parallel_count + e->k->reduced_count - 1;
+    if (b_load->op == K_LOAD && !multiplies_bytes(e) && kaffine_coefficient(b_load->index, last) &&
+        !kaffine_derives(e->k, b_load->index, last)) { /* one address for a line */
         open_window_step(e, w, y, 0);
         T element = storage_type(e->k->tensors[b_load->tensor].type);
         V tensor = tensor_pointer(e, b_load->tensor), first = form_evaluate(e, cx, form).base;
-        stride = form_coefficient(e, &e->info.forms[form], e->k->parallel_count + e->k->reduced_count - 1);
+        stride = form_coefficient(e, &e->info.forms[form], last);
         of.line = op_opaque(m, op_address(m, element, tensor, first));
     }
     for (uint32_t x = 0; x < w->width; x++) {

@@ -281,5 +281,5 @@ bool load_compiled(const struct run_options *o, struct sources *s, WNNContext co
         return complain("%s is compiled: %s--constant, --outputs, --weights, --precision, --quantize-weights, "
                         "--deterministic and --budget come too late, give them to the run that saves it",
                         PATH_SHOWN(o->model), named ? "" : "--dim, --shape, ");
-    return !named || ((*graph = graph_at(o, s, model, *graph)) && graph_model(*graph, s, model));
+    return !named || (sources_all_used(s, model) && (*graph = graph_at(o, s, model, *graph)) && graph_model(*graph, s, model));
 }

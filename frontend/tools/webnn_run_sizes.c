@@ -79,6 +79,7 @@ static bool read_named(struct at_sizes *s)
 /** Makes the graph of this turn. */
 static WNNGraph plan(struct at_sizes *s)
 {
+    const struct model_options *m = &s->o->model_options;
     WNNNamedSize sizes[NAMES_MAX];
     size_t count = 0;
     WNNGraph graph = NULL;
@@ -89,6 +90,8 @@ static WNNGraph plan(struct at_sizes *s)
     for (size_t i = 0; i < s->o->sizes.count; i++)
         if (s->sizes[i].size || !s->source)
             sizes[count++] = (WNNNamedSize){WNN_STR(s->sizes[i].name), s->sizes[i].size};
+    for (size_t i = 0; i < m->dim_count && !s->source && count < NAMES_MAX; i++) /* a model is read with them */
+        sizes[count++] = (WNNNamedSize){WNN_STR(m->dims[i].name), m->dims[i].size};
     if (s->graph && !wnnGraphGetVariant(s->graph, count, sizes, &graph))
         return graph;
     if (!s->source) {

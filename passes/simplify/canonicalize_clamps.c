@@ -134,8 +134,9 @@ static bool is_of_bytes(const struct value *v, uint32_t additions)
 
     if (n && additions && (n->op == OP_ADD || n->op == OP_SUB))
         return is_of_bytes(n->inputs[0].value, additions - 1) && is_of_bytes(n->inputs[1].value, additions - 1);
-    return n && n->op == OP_DEQUANTIZE_LINEAR && !dtype_is_float8(n->inputs[0].value->type.type) &&
-           value_splat_number(n->inputs[1].value, &scale) && fabs(scale) < 0x1p64;
+    return n && n->op == OP_DEQUANTIZE_LINEAR && v->type.type == WNNOperandDataType_Float32 &&
+           !dtype_is_float8(n->inputs[0].value->type.type) && value_splat_number(n->inputs[1].value, &scale) &&
+           fabs(scale) < 0x1p64;
 }
 
 /* quantizeLinear(relu(x)) is a clamp of quantizeLinear(x), where x is not NaN: bytes are compared by fewer instructions.  It is

@@ -222,19 +222,20 @@ static struct value *make_a(struct graph *g, struct node *n, struct value *bytes
 /* Returns whether an image is stored with its padding: it needs more channels, or what pads it is known at run time only. */
 static bool is_padded(const struct node *n)
 {
+    if (!has_words(n) || n->op != OP_CONV2D)
+        return !has_words(n);
     const struct conv_view c = conv_view(n);
-
-    return !has_words(n) || (n->op == OP_CONV2D && n->inputs[0].value->producer->inputs[2].value->kind != VALUE_CONSTANT &&
-                             (c.padding[0] | c.padding[1] | c.padding[2] | c.padding[3]) != 0);
+    return n->inputs[0].value->producer->inputs[2].value->kind != VALUE_CONSTANT &&
+           (c.padding[0] | c.padding[1] | c.padding[2] | c.padding[3]) != 0;
 }
 
 /* Returns the bytes of a convolution's image with as many channels as make whole words, whose weights are 0, and with what pads
  * it at its edges. */
-static struct value *pad_image(struct graph *g, struct node *n, const struct node *unpacking, uint32_t word)
+static struct value *pad_image(struct graph *g, struct node *n, struct value *bytes, const struct node *unpacking,
+                               uint32_t word)
 {
     struct value *zero = unpacking->inputs[2].value;
     const struct conv_view c = conv_view(n);
-    struct value *bytes = unpacking->inputs[0].value;
     const uint32_t more = (word - bytes->type.dims[3] % word) % word;
     const uint32_t before[4] = {0, c.padding[0], c.padding[2], 0}, after[4] = {0, c.padding[1], c.padding[3], more};
     const union op_args args = {.pad = {4, before, 4, after}};
@@ -528,8 +529,8 @@ struct node *pack_byte_operands(struct graph *g, struct node *n, const struct we
     const bool is_constant = compact_constant(of_b->inputs[0].value, &transposed) != NULL;
 
     const bool padded = is_padded(n);
-    if (padded && !(bytes = pad_image(g, n, of_a, word)))
-        return NULL;
+    if (padded && bytes)
+        bytes = pad_image(g, n, bytes, of_a, word);
     inputs[0] = bytes ? make_a(g, n, bytes, of_a, word) : NULL;
     inputs[1] = inputs[0] ? make_b(g, n, of_b, o, panel, word, order, t->pool) : NULL;
     constant_release(order);

@@ -4,7 +4,7 @@
  *
  *   round((sum * (sa * sb) + bias) / sq) + zq  =  round(sum * (sa * sb / sq) + bias / sq) + zq
  *
- * The exact value is the same, and the new scales are computed in double and rounded once: the result may differ at rounding
+ * The exact value is the same, and the new scales are computed in double: the result may differ at rounding
  * ties, as docs/semantics.md says of such contractions.  A clamp between the two becomes one of the bytes.
  */
 #include <math.h>

@@ -91,7 +91,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 /** Returns the graph of a model; NULL: build would refuse it. */
 static struct graph *take(const struct model *m)
 {
-
     return model_take_graph(m, &(struct error){0});
 }
 

@@ -272,7 +272,6 @@ static struct value *copied(struct graph *to, struct value **map, const struct v
 /* Fills an empty graph with the nodes of a loop's body.  Returns false if they do not fit. */
 static bool copy_body_graph(struct graph *to, const struct graph *from, struct value **map)
 {
-
     for (uint32_t i = 0; i < from->input_count; i++) {
         const struct value *in = from->inputs[i];
         map[in->index] = graph_add_input(to, in->name, strlen(in->name), &in->type);

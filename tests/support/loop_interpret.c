@@ -684,14 +684,14 @@ bool loop_interpret(const struct loop_module *m, const char *function, const str
     struct frame f = {.run = &r, .f = loop_function_find(m, function), .tensor_count = count, .params = {&units[0], &units[1]}};
     OWNED(memory) uint64_t *addresses = calloc(count + 1, sizeof *addresses);
 
-    assert_non_null(addresses);
+    assert_true(addresses && f.f && f.f->kernel);
     for (uint32_t i = 0; i <= count; i++) {
         addresses[i] = (uint64_t)i << OFFSET_BITS;
         add_place(&r, i < count ? launch->tensors[i] : launch->scratch, i < count ? "tensor" : "scratch memory",
                   i < count ? i : 0);
     }
     f.tensors = addresses;
-    const bool good = f.f && f.f->kernel && loop_verify(m, e) && run_groups(&f);
+    const bool good = loop_verify(m, e) && run_groups(&f);
     free(r.places);
     return good;
 }

@@ -68,11 +68,12 @@
         assert_works(call, &e);                                                                                                \
     } while (0)
 
-/** Fails with the library's message unless a call of its succeeds. */
+/** Fails with the library's message unless a call succeeds. */
 #define assert_success(call)                                                                                                   \
     do {                                                                                                                       \
-        if (call)                                                                                                              \
-            fail_msg("%s", wnnGetLastErrorMessage().data);                                                                     \
+        const WNNStatus failed = (call);                                                                                       \
+        if (failed)                                                                                                            \
+            fail_msg("%s: %s", wnnStatusGetName(failed).data, wnnGetLastErrorMessage().data);                                  \
     } while (0)
 
 /** Fails with the message of a struct error unless what filled it in was done. */

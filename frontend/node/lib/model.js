@@ -72,11 +72,11 @@ function checkArray({ name, dataType }, data, shape) {
 function shapeOf({ name, shape }, value, sizes) {
   const given = value.shape && [...value.shape];
   const whole = given?.every((size) => Number.isInteger(size) && size >= 0);
-  if (whole && (!shape || (given.length === shape.length && given.every((size, i) => !(shape[i] >= 0) || size === shape[i]))))
+  if (whole && (!shape || (given.length === shape.length && given.every((size, i) => !Number.isInteger(shape[i]) || size === shape[i]))))
     return given;
   if (given)
     throw new TypeError(`compute: input ${JSON.stringify(name)} is given the shape [${given.join(', ')}]: ` +
-      (whole ? `the model wants [${shape.join(', ')}]` : 'sizes are integers from 0 on'));
+      (whole ? `the model wants [${shape.map((size) => size ?? '?').join(', ')}]` : 'sizes are integers from 0 on'));
   if (shape === undefined)
     return [value.length];
   const known = shape.map((size) => (typeof size === 'string' ? sizes.get(size) : size) ?? undefined);

@@ -66,14 +66,6 @@ static bool read_name(struct onnx_node *n, const char *attribute, const char *fa
 
 /* ---- where results come from ---- */
 
-/** Divides a place by a scale, which a file has as a float: 3 / 0.6f is 5, as in ONNX Runtime, which divides floats. */
-static double unscale(double place, double scale)
-{
-    const double x = place / scale, rounded = (double)(float)x;
-
-    return 2 * rounded == floor(2 * rounded) ? rounded : x;
-}
-
 static double source_of(const struct resize *r, size_t d, uint32_t o)
 {
     double in = r->in[d], out = r->out[d], scale = r->scale[d], exact = in * scale;
@@ -82,18 +74,18 @@ static double source_of(const struct resize *r, size_t d, uint32_t o)
     case ALIGN_CORNERS:
         return out == 1 ? 0 : o * (in - 1) / (out - 1);
     case ASYMMETRIC:
-        return unscale(o, scale);
+        return o / scale;
     case CROP_AND_RESIZE:
         return out == 1 ? (r->start[d] + r->end[d]) * (in - 1) / 2
                         : r->start[d] * (in - 1) + o * (r->end[d] - r->start[d]) * (in - 1) / (out - 1);
     case HALF_PIXEL_FOR_NN:
-        return unscale(o + 0.5, scale);
+        return (o + 0.5) / scale;
     case PYTORCH_HALF_PIXEL:
-        return out == 1 ? 0 : unscale(o + 0.5, scale) - 0.5;
+        return out == 1 ? 0 : (o + 0.5) / scale - 0.5;
     case HALF_PIXEL_SYMMETRIC:
-        return in / 2 * (1 - out / exact) + unscale(o + 0.5, scale) - 0.5;
+        return in / 2 * (1 - out / exact) + (o + 0.5) / scale - 0.5;
     default:
-        return unscale(o + 0.5, scale) - 0.5;
+        return (o + 0.5) / scale - 0.5;
     }
 }
 
@@ -168,21 +160,25 @@ static bool make_taps(struct onnx_node *n, const struct resize *r, size_t d, str
     return true;
 }
 
-/** Returns the least number of parts of which all weights have whole numbers, as those of ratios of sizes do; 0: it is large.
- */
+/** Returns the least number of parts of which all weights have whole numbers, as those of ratios of sizes do; 0: it is large,
+ * or takes long to find. */
 static uint32_t parts_of(const struct taps *t, uint32_t out)
 {
-    const size_t count = (size_t)out * t->taps;
-    size_t i = 0;
+    enum { PARTS_MOST = 1 << 14 };
+    const size_t count = (size_t)out * t->taps, most = 16 * count + PARTS_MOST;
+    uint32_t parts = 1;
 
-    for (uint32_t parts = 1; parts <= 1 << 14; parts++) {
-        for (i = 0; i < count; i++)
-            if (fabs(nearbyint((double)t->weight[i] * parts) - (double)t->weight[i] * parts) > 2e-7 * parts)
-                break;
-        if (i == count)
-            return parts;
+    for (size_t at = 0, fitting = 0, steps = 0; fitting < count; steps++) { /* what did not fit is tried first */
+        const double x = (double)t->weight[at] * parts;
+        const bool fits = fabs(nearbyint(x) - x) <= 2e-7 * parts;
+
+        if (steps == most || parts > PARTS_MOST)
+            return 0;
+        parts += !fits;
+        fitting = fits ? fitting + 1 : 0;
+        at = (at + fits) % count;
     }
-    return 0;
+    return parts;
 }
 
 /** Chooses the type in which integers are interpolated: exactly in integers if there are parts, else in floats. */

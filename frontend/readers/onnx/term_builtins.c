@@ -184,7 +184,7 @@ static struct term_item range_of(struct term *t, items a)
     return term_of_numbers(t, count, numbers);
 }
 
-/** Appends what stands in a message for a conversion, which ends before `end`. */
+/** Writes what stands in a message for %d, %g or %s. */
 static void put_item(char *text, size_t size, char conversion, items a)
 {
     if (a->kind == TERM_TEXT)

@@ -113,24 +113,28 @@ static WNNStatus get(const char *what, const void *list, size_t count, size_t si
 WNNStatus wnnModelInfoGetInput(WNNModelInfo info, size_t index, WNNModelDeclaration *input)
 {
     REFUSE_NULL(info);
+    REFUSE_NULL(input);
     return get("inputs", info->description.inputs, info->description.input_count, sizeof *input, index, input);
 }
 
 WNNStatus wnnModelInfoGetOutput(WNNModelInfo info, size_t index, WNNModelDeclaration *output)
 {
     REFUSE_NULL(info);
+    REFUSE_NULL(output);
     return get("outputs", info->description.outputs, info->description.output_count, sizeof *output, index, output);
 }
 
 WNNStatus wnnModelInfoGetFreeDimension(WNNModelInfo info, size_t index, WNNModelFreeDimension *dimension)
 {
     REFUSE_NULL(info);
+    REFUSE_NULL(dimension);
     return get("free dimensions", info->description.free, info->description.free_count, sizeof *dimension, index, dimension);
 }
 
 WNNStatus wnnModelInfoGetMetadata(WNNModelInfo info, size_t index, WNNModelMetadata *metadata)
 {
     REFUSE_NULL(info);
+    REFUSE_NULL(metadata);
     return get("pieces of metadata", info->description.metadata, info->description.metadata_count, sizeof *metadata, index,
                metadata);
 }

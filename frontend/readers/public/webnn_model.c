@@ -31,6 +31,8 @@ static WNNStatus read_source(WNNContext context, const struct source *from, cons
     struct error e = {0};
     WNNStatus status = made ? request_make(&r, options) : reader_no_memory();
 
+    if (!status && !context && !r.options.builder)
+        status = reader_refuse("wnnModelRead: context is NULL");
     if (!status) {
         struct model *into = &made->model;
         bool ok = from->bytes ? model_read_memory(context, from->path, from->bytes, from->length, &r.options, into, &e)
@@ -56,8 +58,6 @@ WNNStatus wnnModelRead(WNNContext context, char const *path, WNNModelOptions con
     REFUSE_NULL(model);
     *model = NULL;
     REFUSE_NULL(path);
-    if (!options || !options->builder)
-        REFUSE_NULL(context);
     return read_source(context, &(struct source){.path = path}, options, model);
 }
 
@@ -69,8 +69,6 @@ WNNStatus wnnModelReadMemory(WNNContext context, void const *data, size_t byteLe
     REFUSE_NULL(model);
     *model = NULL;
     REFUSE_NULL(data);
-    if (!options || !options->builder)
-        REFUSE_NULL(context);
     return read_source(context, &(struct source){path, data, byteLength}, options, model);
 }
 
@@ -122,12 +120,14 @@ static WNNStatus describe(const char *what, const struct model_port *ports, size
 WNNStatus wnnModelGetInput(WNNModel model, size_t index, WNNModelPort *port)
 {
     REFUSE_NULL(model);
+    REFUSE_NULL(port);
     return describe("inputs", model->model.inputs, model->model.input_count, index, port);
 }
 
 WNNStatus wnnModelGetOutput(WNNModel model, size_t index, WNNModelPort *port)
 {
     REFUSE_NULL(model);
+    REFUSE_NULL(port);
     return describe("outputs", model->model.outputs, model->model.output_count, index, port);
 }
 
@@ -145,8 +145,9 @@ WNNStatus wnnModelBuild(WNNModel model, WNNGraph *graph)
 {
     struct error e = {0};
 
-    REFUSE_NULL(model);
     REFUSE_NULL(graph);
+    *graph = NULL;
+    REFUSE_NULL(model);
     e.status = model_build(&model->model, graph, &e);
     return reader_publish(&e);
 }

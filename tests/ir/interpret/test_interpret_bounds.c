@@ -222,7 +222,6 @@ TEST(moved_operands_stay_within_bounds)
 /** Runs a graph of one output with bounds. */
 static void run(struct graph *g, const void *const *inputs, float *output, double *bounds)
 {
-
     assert_true(graph_interpret_bounds(g, inputs, (void *const[]){output}, (double *const[]){bounds}, &(struct error){0}));
 }
 

@@ -679,11 +679,11 @@ TEST(resized_integers_are_exact)
                              ((x[0] * (64 - j) + x[1] * j) * (32 - i) + (x[2] * (64 - j) + x[3] * j) * i) / (64 * 32));
 }
 
-/** Scales are decimals to those who write them: ten elements times 0.7f are seven, and the fourth of six is the sixth of ten.
+/** Ten elements times 0.7f are seven, as a product of floats is; places are exact: the fourth of six is below the sixth of ten.
  */
-TEST(scales_of_resize_are_decimals)
+TEST(sizes_of_resize_are_products_of_floats)
 {
-    const float x[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, want[] = {0, 1, 2, 4, 5, 7, 8, 0, 1, 3, 5, 6, 8}, scales[] = {0.7f, 0.6f};
+    const float x[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, want[] = {0, 1, 2, 4, 5, 7, 8, 0, 1, 3, 4, 6, 8}, scales[] = {0.7f, 0.6f};
     float y[13];
 
     net(13, "x 10",

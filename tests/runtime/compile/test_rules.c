@@ -385,7 +385,6 @@ static float many_values[2][MANY];
 /** A graph that is only asked whether a call fits it: i0, i1, ... and o0, o1, ..., all scalars.  Buffers come in reverse. */
 static WNNGraph graph_of_many(WNNContext c)
 {
-
     for (int k = 0; k < 2; k++)
         for (uint32_t i = 0; i < MANY; i++) {
             int length = snprintf(many_names[k][i], sizeof many_names[k][i], "%c%u", k ? 'o' : 'i', i);

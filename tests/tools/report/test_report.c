@@ -41,14 +41,24 @@ static double number(const cJSON *object, const char *name)
     return cJSON_GetNumberValue(member(object, name));
 }
 
+/* Returns whether a step computes the operator with that label, which what packs its weights has, too. */
+static bool step_computes(const cJSON *step, const char *label)
+{
+    const cJSON *operator;
+    bool found = false;
+
+    cJSON_ArrayForEach(operator, member(step, "operators")) found |=
+        !strcmp(cJSON_GetStringValue(cJSON_GetArrayItem(operator, 1)), label);
+    return found;
+}
+
 /* Returns how many steps of the page compute the operator with that label. */
 static int steps_of(const cJSON *root, const char *label)
 {
-    const cJSON *step, *operator;
+    const cJSON *step;
     int count = 0;
 
-    cJSON_ArrayForEach(step, member(member(root, "graph"), "program")) cJSON_ArrayForEach(operator, member(step, "operators"))
-        count += !strcmp(cJSON_GetStringValue(cJSON_GetArrayItem(operator, 1)), label);
+    cJSON_ArrayForEach(step, member(member(root, "graph"), "program")) count += step_computes(step, label);
     return count;
 }
 

@@ -52,7 +52,6 @@ static struct library_step *step_of(struct subject *s, const struct value *share
  */
 static void expect_tiles(const struct subject *s, const char *what, bool worth)
 {
-
     if (library->bfloat16 <= RATE_WITHOUT_TILES)
         return;
     library_allow(library, WNNPrecision_Bf16, false);
