@@ -49,3 +49,20 @@ struct conv_view conv_view(const struct node *n)
                               o->strides,
                               o->dilations};
 }
+
+int64_t node_piece(const struct node *n, int64_t results, int64_t least)
+{
+    while (n->results[0]->uses && !n->results[0]->uses->next) {
+        const struct node *user = n->results[0]->uses->node;
+        const struct tensor_type *t = &user->results[0]->type;
+
+        if (user->op == OP_RESHAPE && t->rank) {
+            const int64_t last = t->dims[t->rank - 1];
+            return last < results && results % last == 0 && last >= least ? last : results;
+        }
+        if (!(op_infos[user->op].flags & OPF_ELEMENTWISE))
+            break;
+        n = user;
+    }
+    return results;
+}

@@ -31,3 +31,7 @@ struct conv_view {
 
 /** Returns the view of a node, which is conv2d or convTranspose2d. */
 struct conv_view conv_view(const struct node *n);
+
+/** Returns how many of the results along the last dimension a reshape after n keeps contiguous, as the width of a head, if they
+ * are `least` or more; else `results`. */
+int64_t node_piece(const struct node *n, int64_t results, int64_t least);

@@ -133,13 +133,14 @@ static bool reads_moved(const struct fuse *f, const struct node *n)
  *   - Winograd: tiles take a few elements of every channel.  Where an image is larger than L2 and its
  *     channels lie far apart, each of these is a miss that no prefetcher foresees.
  *   - Transposed, with strides: vectors run along the channels, whose results would be stored one by one.
+ *   - Of images whose results are larger than L2: the same, and each store is a miss.
  *   - Of bytes: the same, and their sums are so short that these stores are a third of the time.
  *   - Depthwise, under windows of several lines: along the channels results share what their windows load.
  *   - Others, and matmuls: cost_reads_apart. */
 static bool scatters(const struct fuse *f, const struct candidate *c)
 {
-    bool winograd = false, strided = false;
-    double moved = 0;
+    bool winograd = false, strided = false, convolves = false;
+    double moved = 0, moved_results = 0;
 
     for (uint32_t i = 0; i < c->count; i++) {
         const struct node *n = c->nodes[i];
@@ -153,13 +154,17 @@ static bool scatters(const struct fuse *f, const struct candidate *c)
             const uint32_t *sizes = n->inputs[1].value->type.dims, *axes = conv_view(n).filter;
             strided |= sizes[axes[AXIS_OUTPUT]] == conv_view(n).groups && sizes[axes[AXIS_HEIGHT]] > 1;
         }
+        convolves |= n->op == OP_CONV2D && f->o->target && !f->o->target->device;
+        if (n->op == OP_TRANSPOSE && convolves && n->inputs[0].value->producer &&
+            f->node_in[n->inputs[0].value->producer->index] == f->weighing)
+            moved_results = fuse_value_bytes(n->results[0]);
         if (n->op == OP_CONV2D && !n->transformed)
             strided |= is_of_bytes(n->inputs[1].value);
         if (n->op == OP_TRANSPOSE && !is_packed(n->inputs[0].value) && !is_of_bytes(n->inputs[0].value) && !node_is_view(n) &&
             fuse_value_bytes(n->results[0]) > moved)
             moved = fuse_value_bytes(n->results[0]);
     }
-    return moved > 0 && (strided || (winograd && moved > cache_bytes(f)));
+    return (moved > 0 && (strided || (winograd && moved > cache_bytes(f)))) || moved_results > cache_bytes(f);
 }
 
 /*

@@ -28,26 +28,6 @@ static int64_t count_rows(const struct node *n)
     return type_elements(a) / a->dims[a->rank - 1];
 }
 
-/*
- * Returns the results that a reshape after n keeps contiguous (the width of a head): where panels end elsewhere, which
- * element of which panel a result is takes divisions, and the schedule finds no register tiles.
- */
-static int64_t piece_of(const struct contraction_facts *facts, const struct node *n, int64_t results)
-{
-    while (n->results[0]->uses && !n->results[0]->uses->next) {
-        const struct node *user = n->results[0]->uses->node;
-        const struct tensor_type *t = &user->results[0]->type;
-        if (user->op == OP_RESHAPE && t->rank) {
-            int64_t last = t->dims[t->rank - 1];
-            return last < results && results % last == 0 && last >= facts->panel.piece_least ? last : results;
-        }
-        if (!(op_infos[user->op].flags & OPF_ELEMENTWISE))
-            break;
-        n = user;
-    }
-    return results;
-}
-
 static bool find_order(const struct contraction_facts *facts, const struct node *n, struct weight_order *o)
 {
     const struct tensor_type *t = &n->inputs[1].value->type;
@@ -72,9 +52,10 @@ static bool find_order(const struct contraction_facts *facts, const struct node 
         for (uint32_t i = 0; i < t->rank; i++)
             if (i != o->results)
                 o->others[o->count++] = (uint8_t)i;
-        o->group = t->dims[o->results];
         o->rows = count_rows(n);
-        o->group = piece_of(facts, n, o->group);
+        /* Where panels end elsewhere, which element of which panel a result is takes divisions, and there are no register
+         * tiles. */
+        o->group = node_piece(n, t->dims[o->results], facts->panel.piece_least);
         o->inner = t->dims[o->others[o->count - 1]];
         return true;
     }

@@ -73,7 +73,7 @@
     do {                                                                                                                       \
         const WNNStatus failed = (call);                                                                                       \
         if (failed)                                                                                                            \
-            fail_msg("%s: %s", wnnStatusGetName(failed).data, wnnGetLastErrorMessage().data);                                  \
+            fail_msg("%s: %s", wnnStatusGetName(failed), wnnGetLastErrorMessage().data);                                  \
     } while (0)
 
 /** Fails with the message of a struct error unless what filled it in was done. */

@@ -231,8 +231,8 @@ bool dnn_resolve(struct library *l, struct dnn_cluster *c);
 /** Makes the choice of parts again for a problem of a serialized program, which was made elsewhere. */
 void dnn_resolve_parts(struct library *l, struct dnn_problem *p);
 /** Returns whether the library computes a resolved problem at least as fast as a generated kernel; constant says whether the
- * weights are. */
-bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool constant);
+ * weights are, piece how many columns stay together (node_piece; 0: all). */
+bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool constant, int64_t piece);
 /**
  * Returns whether integers gain more in a contraction than packing weights computed at run time costs: every run packs a
  * convolution's, byte by byte.  Those of a matmul are read in place.  What is summed for each weight counts, so that with

@@ -114,7 +114,7 @@ bool dnn_repays_packing(const struct library *l, const struct dnn_problem *p)
     return !(has_groups && p->weights.dims[2] == 1) && p->dst.dims[0] * p->dst.dims[2] * p->dst.dims[3] >= least;
 }
 
-bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool constant)
+bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool constant, int64_t piece)
 {
     const struct multiplication_facts *f = &l->facts->multiplication;
     const int64_t *w = p->weights.dims;
@@ -134,8 +134,9 @@ bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool co
         return true; /* vectors run along K, without tiles: each row reads all of it */
     const double library = contraction_time(l, &f->library, &s);
     const double generated = contraction_time(l, constant && s.panels ? &f->packed : &f->unpacked, &s);
-    /* Matrices share code with those of other sizes, which a graph has more of; they were measured where convolutions were. */
-    const bool shares = f->convolutions && constant && s.panels && !s.windows;
+    /* Matrices share code with those of other sizes, which a graph has more of, but of heads that fill no panel; they were
+     * measured where convolutions were. */
+    const bool shares = f->convolutions && constant && s.panels && !s.windows && piece % LINE_ELEMENTS == 0;
 
     return library * (shares ? 1 : f->worth) <= generated ||
            (s.rows / s.batch > l->facts->contraction.few_rows && library - generated < f->compile / (shares ? SHARERS : 1));

@@ -3,6 +3,7 @@
  * Answers the questions that passes ask (struct target) about nodes and would-be clusters, by describing and resolving what a
  * cluster would be.
  */
+#include "ir/graph/conv.h"
 #include "runtime/engine/onednn/onednn.h"
 
 static bool takes(struct library *l, struct node *const *nodes, uint32_t count, const struct value *sum)
@@ -27,10 +28,13 @@ bool library_takes_node(void *user, const struct node *n)
 
 bool library_wants_node(void *user, const struct node *n)
 {
+    const struct tensor_type *result = &n->results[0]->type;
+    const int64_t columns = result->rank ? result->dims[result->rank - 1] : 1, piece = node_piece(n, columns, 1);
     struct library *l = user;
     struct dnn_cluster c;
 
-    return takes_one(l, n, &c) && (!l->facts || dnn_is_faster(l, &c.problem, c.weights.value->kind == VALUE_CONSTANT));
+    return takes_one(l, n, &c) &&
+           (!l->facts || dnn_is_faster(l, &c.problem, c.weights.value->kind == VALUE_CONSTANT, piece < columns ? piece : 0));
 }
 
 bool library_takes_low_precision_input(void *user, const struct node *n, uint32_t slot)
