@@ -28,13 +28,17 @@ bool library_takes_node(void *user, const struct node *n)
 
 bool library_wants_node(void *user, const struct node *n)
 {
-    const struct tensor_type *result = &n->results[0]->type;
-    const int64_t columns = result->rank ? result->dims[result->rank - 1] : 1, piece = node_piece(n, columns, 1);
     struct library *l = user;
     struct dnn_cluster c;
 
-    return takes_one(l, n, &c) &&
-           (!l->facts || dnn_is_faster(l, &c.problem, c.weights.value->kind == VALUE_CONSTANT, piece < columns ? piece : 0));
+    const bool takes = takes_one(l, n, &c);
+
+    if (!takes || !l->facts)
+        return takes;
+    const struct tensor_type *result = &n->results[0]->type;
+    const int64_t columns = result->dims[result->rank - 1], piece = node_piece(n, columns, 1);
+
+    return dnn_is_faster(l, &c.problem, c.weights.value->kind == VALUE_CONSTANT, piece < columns ? piece : 0);
 }
 
 bool library_takes_low_precision_input(void *user, const struct node *n, uint32_t slot)
