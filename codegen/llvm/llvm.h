@@ -66,7 +66,7 @@ void pipeline_free(void *pipeline);
 enum llvm_part { LLVM_SETUP, LLVM_COMPILE, LLVM_PARTS };
 /** Runs work, which uses `part`, and returns its result.  If LLVM has a fatal error inside, or gets no memory, this returns
  * false after an error in *e, and *abandoned becomes true.  LLVM's allocations leak, and the objects of LLVM that work changes
- * must be neither used again nor freed. */
+ * must be neither used again nor freed: if *abandoned is true before, work does not run. */
 bool machine_protect(enum llvm_part part, bool *abandoned, bool (*work)(void *user), void *user, struct error *e);
 /** Makes LLVM leave machine_protect instead of ending the process (handlers.cc). */
 void handlers_install(void);

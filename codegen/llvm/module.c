@@ -71,6 +71,8 @@ static bool protect(bool *abandoned, bool (*work)(void *user), void *user, struc
 
 bool machine_protect(enum llvm_part part, bool *abandoned, bool (*work)(void *user), void *user, struct error *e)
 {
+    if (*abandoned) /* what it works on is in no state to go on */
+        return error_set(e, WNNStatus_UnknownError, "LLVM was abandoned in another kernel");
     if (atomic_load(&known_good[part]) && !atomic_load(&unusable))
         return protect(abandoned, work, user, e);
     pthread_mutex_lock(&first_lock);
