@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN_MAX = 4096, CODE_ALIGN = 64 };
+enum { ALIGN_MAX = 4096, CODE_ALIGN = 64, STUB_JUMP = 8 };
 
 struct object {
     const unsigned char *bytes;
@@ -113,7 +113,7 @@ static bool place_stub(struct flat_code *f, const struct object *o, const char *
 {
     static const struct {
         uint16_t machine;
-        unsigned char jump[8]; /* to the address behind it */
+        unsigned char jump[STUB_JUMP]; /* to the address behind it */
     } stubs[] = {{EM_X86_64, {0xFF, 0x25, 2}}, {EM_AARCH64, {0x50, 0, 0, 0x58, 0, 2, 0x1F, 0xD6}}};
     void *function = f->find ? f->find(name) : NULL;
     size_t i = 0;
@@ -256,8 +256,16 @@ static bool apply(struct flat_code *f, const struct object *o, const Elf64_Shdr 
         return bad(o, "a relocation outside its section");
     if (!symbol_place(f, o, table, &s, &target))
         return false;
-
     unsigned char *at = f->bytes + start + r->r_offset;
+    if (o->header.e_machine == EM_X86_64 && r->r_offset >= 2 &&
+        (type == R_X86_64_GOTPCREL || type == R_X86_64_GOTPCRELX || type == R_X86_64_REX_GOTPCRELX)) {
+        enum { MOV = 0x8B, LEA = 0x8D };
+        if (s.st_shndx == SHN_UNDEF)
+            target += STUB_JUMP; /* the address that the stub has */
+        else if (at[-2] == MOV)
+            at[-2] = LEA; /* there is no table that has it */
+        type = s.st_shndx == SHN_UNDEF || at[-2] == LEA ? R_X86_64_PC32 : type;
+    }
     int64_t to = (int64_t)target + r->r_addend, place = (int64_t)(start + r->r_offset);
     bool ok = o->header.e_machine == EM_X86_64    ? relocate_x86_64(at, type, to, place)
               : o->header.e_machine == EM_AARCH64 ? relocate_aarch64(at, type, to, place)
