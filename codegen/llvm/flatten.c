@@ -113,7 +113,7 @@ static bool place_stub(struct flat_code *f, const struct object *o, const char *
 {
     static const struct {
         uint16_t machine;
-        unsigned char jump[STUB_JUMP]; /* to the address behind it */
+        unsigned char jump[STUB_JUMP]; /* to the address that follows it */
     } stubs[] = {{EM_X86_64, {0xFF, 0x25, 2}}, {EM_AARCH64, {0x50, 0, 0, 0x58, 0, 2, 0x1F, 0xD6}}};
     void *function = f->find ? f->find(name) : NULL;
     size_t i = 0;
@@ -263,7 +263,7 @@ static bool apply(struct flat_code *f, const struct object *o, const Elf64_Shdr 
         if (s.st_shndx == SHN_UNDEF)
             target += STUB_JUMP; /* the address that the stub has */
         else if (at[-2] == MOV)
-            at[-2] = LEA; /* there is no table that has it */
+            at[-2] = LEA; /* flat code has no table of addresses */
         type = s.st_shndx == SHN_UNDEF || at[-2] == LEA ? R_X86_64_PC32 : type;
     }
     int64_t to = (int64_t)target + r->r_addend, place = (int64_t)(start + r->r_offset);

@@ -97,7 +97,7 @@ struct tile_facts {
 /** The widths of panels of a packed constant B, in vectors. */
 struct panel_facts {
     uint32_t vectors;         /* where tiles have as many rows as registers allow */
-    uint32_t vectors_compact; /* the same for a compact B where it divides N: what registers allow without a loss */
+    uint32_t vectors_compact; /* the same for a compact B, where they divide N: what registers allow without a loss */
     uint32_t vectors_short;   /* of one tile with fewer rows */
     uint32_t vectors_few;     /* for few rows, where reading B is what takes time */
     uint32_t vectors_most;    /* of several tiles, where narrower ones would waste lanes */

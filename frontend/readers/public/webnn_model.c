@@ -32,7 +32,7 @@ static WNNStatus read_source(WNNContext context, const struct source *from, cons
     WNNStatus status = made ? request_make(&r, options) : reader_no_memory();
 
     if (!status && !context && !r.options.builder)
-        status = reader_refuse("wnnModelRead: context is NULL");
+        status = reader_refuse("wnnModelRead%s: context is NULL", from->bytes ? "Memory" : "");
     if (!status) {
         struct model *into = &made->model;
         bool ok = from->bytes ? model_read_memory(context, from->path, from->bytes, from->length, &r.options, into, &e)
