@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN_MAX = 4096, CODE_ALIGN = 64, STUB_JUMP = 8 };
+enum { ALIGN_MAX = 4096, CODE_ALIGN = 64, STUB_JUMP = 8, MOV = 0x8B, LEA = 0x8D };
 
 struct object {
     const unsigned char *bytes;
@@ -259,7 +259,6 @@ static bool apply(struct flat_code *f, const struct object *o, const Elf64_Shdr 
     unsigned char *at = f->bytes + start + r->r_offset;
     if (o->header.e_machine == EM_X86_64 && r->r_offset >= 2 &&
         (type == R_X86_64_GOTPCREL || type == R_X86_64_GOTPCRELX || type == R_X86_64_REX_GOTPCRELX)) {
-        enum { MOV = 0x8B, LEA = 0x8D };
         if (s.st_shndx == SHN_UNDEF)
             target += STUB_JUMP; /* the address that the stub has */
         else if (at[-2] == MOV)

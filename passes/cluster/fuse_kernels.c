@@ -116,6 +116,13 @@ static bool is_of_bytes(const struct value *v)
     return v->kind == VALUE_CONSTANT && dtype_size(v->type.type) == 1;
 }
 
+/* Returns whether a node is a transpose that moves elements, and the last dimension. */
+static bool moves_last(const struct node *n)
+{
+    return n->op == OP_TRANSPOSE && !node_is_view(n) &&
+           NODE_OPTIONS(n, WNNTransposeOptions)->permutation[n->results[0]->type.rank - 1] != n->results[0]->type.rank - 1;
+}
+
 /* Returns whether a node reads floats, element by element, of which a transpose among the nodes weighed last moved the last
  * dimension there. */
 static bool reads_moved(const struct fuse *f, const struct node *n)
@@ -125,8 +132,7 @@ static bool reads_moved(const struct fuse *f, const struct node *n)
         if (!n || f->node_in[n->index] != f->weighing || n->results[0]->type.type != WNNOperandDataType_Float32)
             return false;
     } while (op_infos[n->op].flags & OPF_ELEMENTWISE);
-    const uint32_t last = n->results[0]->type.rank - 1;
-    return n->op == OP_TRANSPOSE && !node_is_view(n) && NODE_OPTIONS(n, WNNTransposeOptions)->permutation[last] != last;
+    return moves_last(n);
 }
 
 /* Returns whether a convolution would read or write in another order than the one its kernel is fast in.
@@ -155,7 +161,7 @@ static bool scatters(const struct fuse *f, const struct candidate *c)
             strided |= sizes[axes[AXIS_OUTPUT]] == conv_view(n).groups && sizes[axes[AXIS_HEIGHT]] > 1;
         }
         convolves |= n->op == OP_CONV2D && f->o->target && !f->o->target->device;
-        if (n->op == OP_TRANSPOSE && convolves && n->inputs[0].value->producer &&
+        if (convolves && moves_last(n) && n->inputs[0].value->producer &&
             f->node_in[n->inputs[0].value->producer->index] == f->weighing)
             moved_results = fuse_value_bytes(n->results[0]);
         if (n->op == OP_CONV2D && !n->transformed)

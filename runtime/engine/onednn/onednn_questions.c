@@ -30,7 +30,6 @@ bool library_wants_node(void *user, const struct node *n)
 {
     struct library *l = user;
     struct dnn_cluster c;
-
     const bool takes = takes_one(l, n, &c);
 
     if (!takes || !l->facts)
