@@ -19,6 +19,7 @@
 #include "codegen/lower/lower.h"
 #include "ir/support/clock.h"
 #include "ir/support/guard.h"
+#include "ir/support/text.h"
 
 /* The passes of every module, which opt-19 -passes=... replays on a dumped one; PEEPHOLES (llvm.h) follow for some. */
 #define PASSES "function(mem2reg)"
@@ -99,9 +100,9 @@ bool machine_protect(enum llvm_part part, bool *abandoned, bool (*work)(void *us
 
 static void initialize_llvm(void)
 {
+    handlers_install();
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
-    handlers_install();
 }
 
 void machine_initialize_host(void)
@@ -217,7 +218,7 @@ static void dump_kernel(const struct machine *m, const struct schedule *s, const
             loop_print(loops, f);
         else
             schedule_print(s, f);
-        if (fclose(f) == 0)
+        if (memory_stream_close(f, &text))
             dump_text(m, s->kernel, symbol, loops ? ".loop" : ".kernel", text);
     }
     free(text);

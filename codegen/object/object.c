@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "ir/support/clock.h"
+#include "ir/support/text.h"
 
 extern const char object_runtime32[], object_runtime64[]; /* runtime/update.sh */
 
@@ -184,7 +185,7 @@ static bool emit_all(struct object_module *o, const struct object_options *optio
         snprintf(symbol, sizeof symbol, "serialized%u", l);
         put_bytes(o, symbol, &p->levels[l].serialized);
     }
-    if (fclose(o->text) && ok)
+    if (!memory_stream_close(o->text, &text) && ok)
         ok = error_out_of_memory(e);
     ok = ok && link_text(o, text, length, e);
     free(text);

@@ -4,6 +4,7 @@
  */
 #include "codegen/lower/items.h"
 #include "codegen/opencl/internal.h"
+#include "ir/support/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -134,7 +135,7 @@ bool opencl_print(const struct kernel *k, const struct gpu_schedule *s, const ch
 
     *out = (struct opencl_source){0};
     good = good && put_kernel_body(body, k, s, out, &operations, &arena);
-    good = (body && fclose(body) == 0) && good;
+    good = memory_stream_close(body, &body_text) && good;
     text = good ? open_memstream(&out->text, &text_size) : NULL;
     if (text) {
         struct printer p = {.out = text, .k = k, .s = s, .operations = &operations, .arena = &arena};
@@ -144,7 +145,7 @@ bool opencl_print(const struct kernel *k, const struct gpu_schedule *s, const ch
         fputs("}\n", text);
         good = !p.failed;
     }
-    good = text && !ferror(text) && fclose(text) == 0 && good;
+    good = memory_stream_close(text, &out->text) && good;
     free(body_text);
     loop_module_free(&operations.module);
     arena_free(&arena);

@@ -108,5 +108,5 @@ bool dot_create(struct compilation *c, char **text, size_t *length)
     if (!out)
         return complain("out of memory");
     print_graph(out, c);
-    return fclose(out) == 0 || complain("out of memory");
+    return memory_stream_close(out, text) || complain("out of memory");
 }

@@ -335,8 +335,7 @@ static void print_elements(FILE *out, const struct compilation *c, const struct 
 
     for (uint32_t d = 0; known && d < p->type.rank; d++)
         known = fputs(" * ", f) >= 0 && print_dimension(f, c, size_names(c), p->word + 1 + d);
-    if (f)
-        fclose(f);
+    known = memory_stream_close(f, &product) && known;
     fprintf(out, "static inline size_t %s_%s_elements(", c->prefix, p->identifier);
     print_size_arguments(out, c, "");
     fputs(")\n{\n", out);
@@ -500,5 +499,5 @@ bool header_create(const struct compilation *c, char **text, size_t *length)
             "\n/** Names, types and shapes of the inputs and outputs, and the functions. */\nextern const struct webnn_object "
             "%s_object;\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
             c->prefix);
-    return fclose(out) == 0 || complain("out of memory");
+    return memory_stream_close(out, text) || complain("out of memory");
 }

@@ -134,7 +134,7 @@ static bool write_glue(const struct compilation *c, const char *path, const char
           out);
     shapes_print(out, c);
     fputs("}\n", out);
-    bool ok = (!fclose(out) || complain("out of memory")) && write_intermediate(path, text, length);
+    bool ok = (memory_stream_close(out, &text) || complain("out of memory")) && write_intermediate(path, text, length);
     free(text);
     return ok;
 }

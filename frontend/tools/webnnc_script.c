@@ -43,7 +43,7 @@ static void print_key(FILE *out, const char *name, size_t length)
 
     if (f)
         json_print_string(f, name, length, JSON_REPLACE_BYTES);
-    if (f && !fclose(f))
+    if (memory_stream_close(f, &text))
         for (size_t i = 0; i < size; i++) {
             if (text[i] == '/')
                 fputc('\\', out);
@@ -161,5 +161,5 @@ bool script_create(const struct compilation *c, char **text, size_t *length)
         return complain("out of memory");
     print_head(out, c);
     fputs(webnnc_loader, out);
-    return fclose(out) == 0 || complain("out of memory");
+    return memory_stream_close(out, text) || complain("out of memory");
 }

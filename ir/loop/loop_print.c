@@ -21,6 +21,7 @@
  * device's groups of so many work-items.
  */
 #include "ir/loop/loop_internal.h"
+#include "ir/support/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -202,7 +203,7 @@ bool loop_complain(struct error *e, const struct loop_function *f, const struct 
         fputs(": ", out);
         print_operation(v, out);
     }
-    if (fclose(out) == 0 && (!used || used + size < sizeof e->message)) /* what has no room is left out */
+    if (memory_stream_close(out, &text) && (!used || used + size < sizeof e->message)) /* what has no room is left out */
         snprintf(e->message + used, sizeof e->message - used, "%s", text);
     e->status = WNNStatus_DataError;
     free(text);

@@ -13,6 +13,7 @@
 
 #include "ir/kernel/kernel_internal.h"
 #include "ir/schedule/schedule_internal.h"
+#include "ir/support/text.h"
 
 static uint32_t immediate_var(const struct schedule *s)
 {
@@ -227,14 +228,12 @@ char *schedule_structure(const struct schedule *s, struct arena *a)
     char *key = NULL, *text = NULL;
     size_t size;
     FILE *f = open_memstream(&key, &size);
-    bool ok = false;
 
     if (f) {
         __fsetlocking(f, FSETLOCKING_BYCALLER); /* thousands of short texts */
         print_structure(s, f);
-        ok = !ferror(f);
     }
-    if (f && fclose(f) == 0 && ok)
+    if (memory_stream_close(f, &key))
         text = arena_string(a, key, size);
     free(key);
     return text;

@@ -5,6 +5,8 @@
  */
 #include "ir/support/text.h"
 
+#include <stdlib.h>
+
 size_t utf8_decode(const char *text, size_t length, uint32_t *code)
 {
     static const uint32_t smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
@@ -76,6 +78,17 @@ bool text_is_deceptive(uint32_t c)
     return false;
 }
 
+bool memory_stream_close(FILE *stream, char **text)
+{
+    const bool good = stream && !ferror(stream);
+
+    if (stream && !fclose(stream) && good && *text)
+        return true;
+    free(*text);
+    *text = NULL;
+    return false;
+}
+
 size_t escape_character(char out[ESCAPE_MAX], size_t *written, const char *text, size_t length, bool quote)
 {
     uint32_t code;
@@ -122,7 +135,7 @@ const char *escape_text(char *buf, size_t size, const char *text, size_t length)
     while (plain < length && text[plain] >= ' ' && text[plain] <= '~' && text[plain] != '\\')
         plain++;
     if (plain == length && length < size) { /* as most labels are, which are many */
-        if (length) /* text may be NULL */
+        if (length)                         /* text may be NULL */
             memcpy(buf, text, length);
         buf[length] = '\0';
         return buf;

@@ -30,6 +30,12 @@ bool text_is_deceptive(uint32_t code);
  */
 void text_print_safely(FILE *out, const char *text);
 
+/**
+ * Closes a stream of open_memstream, or none.  Returns whether *text is all that was printed; if memory ran out, which the C
+ * library's fclose does not always say, *text is freed and NULL.
+ */
+bool memory_stream_close(FILE *stream, char **text);
+
 enum { ESCAPE_MAX = 16 };
 /**
  * Writes one character of text, escaped if it must be, to out; returns the bytes consumed, *written those written.  `quote`

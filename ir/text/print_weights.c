@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "ir/support/json.h"
+#include "ir/support/text.h"
 #include "ir/text/print.h"
 
 bool print_has_weights(const struct graph *g, const struct print_options *options)
@@ -71,10 +72,7 @@ static char *header_create(const struct graph *g, const struct print_names *name
     fputc('}', out);
     while (ftell(out) % 8)
         fputc(' ', out);
-    if (ferror(out) | fclose(out)) {
-        free(text);
-        return NULL;
-    }
+    memory_stream_close(out, &text);
     return text;
 }
 

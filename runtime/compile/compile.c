@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "ir/support/clock.h"
+#include "ir/support/text.h"
 #include "runtime/compile/compile_internal.h"
 #include "runtime/compile/describe.h"
 #include "runtime/compile/plans.h"
@@ -360,7 +361,7 @@ bool compile_for_target(struct engine *en, const struct target *t, struct graph 
     if (en->debug->steps_file && (k.description = open_memstream(&text, &length)))
         describe_graph(k.description, g);
     bool ok = compile(&k);
-    if (k.description && fclose(k.description) == 0)
+    if (k.description && memory_stream_close(k.description, &text))
         out->description = arena_string(&out->arena, text, length); /* if memory runs out, the steps have no operators */
     free(text);
     attempt_drop(&k);

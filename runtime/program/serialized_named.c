@@ -55,7 +55,7 @@ static bool write_text(struct stream_writer *o, const struct graph *g)
     if (!out)
         return false;
     graph_print(g, out, &printed);
-    const bool ok = !(ferror(out) | fclose(out)) && length < UINT32_MAX;
+    const bool ok = memory_stream_close(out, &text) && length < UINT32_MAX;
     if (ok)
         out_text(o, text, length);
     free(text);

@@ -15,6 +15,7 @@
 #include "frontend/readers/batch/batch.h"
 #include "ir/support/clock.h"
 #include "ir/support/json.h"
+#include "ir/support/text.h"
 
 enum { PROGRESS_MS = 200 };
 
@@ -177,8 +178,7 @@ static bool compute_one(const struct batch *b, size_t i, struct slot *s, FILE *o
         return false;
     }
     *ok = s->ok && b->work->compute(b->work->user, i % BATCH_SLOTS, text, &s->error);
-    bool written = !ferror(text);
-    written = !fclose(text) && written;
+    const bool written = memory_stream_close(text, &members);
     if (written)
         print_line(out, b->list->paths[i], *ok, members, s->error.message);
     free(members);

@@ -131,7 +131,8 @@ bool report_write(struct report *r, const char *path, struct error *e)
     print_limits(r->data, &r->options);
     fprintf(r->data, "\"graph\": %s}", steps);
     free(steps);
-    struct new_file *f = fflush(r->data) == 0 ? new_file_open(path, 0, &why) : NULL;
+    struct new_file *f = memory_stream_close(r->data, &r->text) ? new_file_open(path, 0, &why) : NULL;
+    r->data = NULL;
     if (f)
         fprintf(new_file_stream(f), "%.*s%s%s", (int)(place - report_page), report_page, r->text, place + sizeof mark - 1);
     return (f && new_file_commit(f, &why)) || file_error(e, "%s: %s", PATH_SHOWN(path), strerror(why));

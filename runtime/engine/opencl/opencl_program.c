@@ -9,6 +9,7 @@
  * first one has given up.
  */
 #include "runtime/engine/opencl/internal.h"
+#include "ir/support/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,11 +69,8 @@ static char *join_texts(const struct opencl_wanted *const *wanted, uint32_t coun
         for (uint32_t i = 0; i < count; i++)
             fprintf(out, "#define webnn_kernel webnn_kernel_%u\n%s#undef webnn_kernel\n", i, wanted[i]->text);
     }
-    const bool good = !ferror(out);
-    if (fclose(out) == 0 && good)
-        return text;
-    free(text);
-    return NULL;
+    memory_stream_close(out, &text);
+    return text;
 }
 
 /* Returns NULL after an error in *e; *refused says that it is the compiler's. */
