@@ -117,9 +117,6 @@ struct dnn_cluster {
 bool dnn_describe(const struct dnn_machine *m, struct node *const *nodes, uint32_t count, const struct value *sum,
                   struct dnn_cluster *out);
 
-/** Lets `exit` of the main thread, if that calls this, wait for the library's first calls, too (cpu/run.c). */
-void dnn_wait_at_exit(void);
-
 /* The files that describe add parts of a description with these, which return false if there is no room or no such part. */
 bool dnn_add_eltwise(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, double alpha, double beta);
 /** Adds a binary post-op with an operand of that layout, or with a number. */

@@ -54,7 +54,6 @@ struct library *library_create(const char *isa, uint32_t thread_count, const str
         return error_null_memory(e); /* unless *e says what else it was */
     }
     pthread_once(&once, lead_threads);
-    dnn_wait_at_exit();
     l->threads = thread_count ? thread_count : 1;
     l->parallel = parallel;
     if (parallel && !threads_are_own()) {

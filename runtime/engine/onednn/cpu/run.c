@@ -81,7 +81,7 @@ void library_bindings_free(struct library_bindings *b)
  *
  * When the process ends, the library frees its code, also while a thread runs it: `exit` waits for calls that are under way, a
  * second at most, and later ones fail.  Handlers of `exit` are called last in, first out, and the library registers some when
- * it first computes something, in first runs of steps.  A main thread that created a library registers this handler before its
+ * it first computes something, in first runs of steps.  A main thread that loaded this code registers this handler before its
  * `exit` calls any; for other threads steps do after their first runs, a limited number of times, since handlers stay.
  */
 
@@ -106,12 +106,11 @@ static void end_main_thread(void *user)
     (void)atexit(end_calls);
 }
 
-void dnn_wait_at_exit(void)
+/* Called when this code is loaded, as glibc aborts if it has no memory for the record. */
+__attribute__((constructor)) static void wait_at_exit(void)
 {
-    static bool waits; /* of the main thread */
-
-    if (getpid() == (pid_t)syscall(SYS_gettid) && !waits && __cxa_thread_atexit_impl)
-        waits = __cxa_thread_atexit_impl(end_main_thread, NULL, &__dso_handle) == 0;
+    if (getpid() == (pid_t)syscall(SYS_gettid) && __cxa_thread_atexit_impl)
+        (void)__cxa_thread_atexit_impl(end_main_thread, NULL, &__dso_handle);
 }
 
 /* ---- running ---- */
