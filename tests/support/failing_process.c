@@ -8,8 +8,7 @@
  * - FAULT_KIND=living-threads: they are threads alive at once, as a limit of the system's counts them;
  * - FAULT_AT: which request fails, counted from 1, or how many threads may live (0 lets nothing fail);
  * - FAULT_FOR: how many requests fail from there on (by default 1);
- * - FAULT_LATE: if it is set, counting starts when the program calls failing_process_start(), else when all shared libraries
- *   have been initialised;
+ * - FAULT_LATE: if it is set, counting starts when the program calls failing_process_start(), else when it calls main;
  * - FAULT_REPORT: a file that receives what follows.
  *
  * It writes lines of that file:
@@ -319,7 +318,23 @@ __attribute__((constructor)) static void start(void)
              : !strcmp(wanted, "threads")        ? KIND_THREADS
              : !strcmp(wanted, "living-threads") ? KIND_LIVING_THREADS
                                                  : KIND_NONE;
+    inside = false;
+}
+
+static int (*program)(int, char **, char **);
+
+static int count_main(int argc, char **argv, char **variables)
+{
     if (!getenv("FAULT_LATE"))
         failing_process_start();
-    inside = false;
+    return program(argc, argv, variables);
+}
+
+/* The C library's, which calls main. */
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*begin)(void), void (*end)(void),
+                      void (*unload)(void), void *stack)
+{
+    program = main;
+    return ((__typeof__(&__libc_start_main))dlsym(RTLD_NEXT, "__libc_start_main"))(count_main, argc, argv, begin, end, unload,
+                                                                                   stack);
 }
