@@ -2,6 +2,7 @@
 /* Reads command lines by tables of options, and writes these as help, as a part of a manual page and for completion. */
 #include "frontend/tools/options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -181,11 +182,14 @@ static bool take(const struct option_row *row, bool is_option, const char *value
     struct suggestion meant = suggestion_for(c.value, strlen(c.value));
     char text[256];
 
+    errno = 0;
     if (row->take(&c)) {
         if (c.ends)
             *status = 0;
         return !c.ends;
     }
+    if (!c.status && errno == ENOMEM && !complain("out of memory"))
+        c.status = 1;
     if (c.status) {
         *status = c.status;
         return false;
