@@ -189,8 +189,7 @@ static bool tune(struct tuner *t)
     for (int round = 0; ok && changed && round < ROUNDS_MOST; round++) {
         changed = false;
         for (uint32_t i = 0; ok && target_gpu_tunable(i); i++)
-            if (t->facts->matrix.items || !target_gpu_tunable(i)->of_matrix)
-                ok = tune_fact(t, target_gpu_tunable(i), &best, &changed);
+            ok = tune_fact(t, target_gpu_tunable(i), &best, &changed);
     }
     if (!ok || isnan(gain = weigh(t, &first)))
         return false;

@@ -16,7 +16,6 @@
 
 #include "codegen/lower/values.h"
 #include "codegen/lower/access.h"
-#include "codegen/lower/scalar.h"
 
 enum { CHUNK = GPU_MATRIX_CHUNK, SIDE = GPU_MATRIX_ROWS, SUBGROUP = 32, QUADS = 4 /* sums of an item in an instruction */ };
 
@@ -25,7 +24,7 @@ struct chunk {
     V j, k, has;
     V exists; /* whether it is one at all; NULL: it is */
     V vars[KERNEL_VARS_MAX];
-    V words[CHUNK / 2]; /* slots: of two halves each, or one of all */
+    V words; /* the slot for all of it */
 };
 
 /* Describes an operand: of the rows (m) or of the columns. */
@@ -36,11 +35,11 @@ struct side {
     uint32_t width, pitch;  /* rows or columns of the group's tile, and halves between rows in its memory */
     uint32_t chunks, count; /* of a step, and those of one item */
     uint32_t first, halves; /* of its part of a buffer */
-    enum gpu_bring bring;
-    bool linear; /* in K */
-    V start;     /* its first row or column */
-    V own;       /* where the item's row of the first matrices of 8 x 8 lies */
-    V aligned;   /* all chunks have addresses that one load takes */
+    bool along_rows;        /* its chunks are neighbours along its rows or columns, else along K */
+    bool linear;            /* in K */
+    V start;                /* its first row or column */
+    V own;                  /* where the item's row of the first matrices of 8 x 8 lies */
+    V aligned;              /* all chunks have addresses that one load takes */
     struct chunk *own_chunks;
 };
 
@@ -49,7 +48,7 @@ struct matrix_tile {
     const struct gpu_matrix_tile *x;
     struct side sides[2];                  /* of the rows, of the columns */
     uint32_t items, k_tile, rows, columns; /* rows, columns: of instructions, of a sub-group */
-    V memory, item, lane, iterations, buffer, sums, totals, fragments[2];
+    V memory, item, lane, iterations, buffer, sums, fragments[2];
     V subgroup[2]; /* its first row and column in the group's tile */
 };
 
@@ -100,11 +99,11 @@ static bool side_of(struct matrix_tile *x, bool m)
                        .width = m ? x->x->subgroups_m * x->x->rows : x->x->subgroups_n * x->x->columns};
     s->expr = e->k->exprs[t->dot].args[s->operand];
     s->pitch = gpu_matrix_pitch(t, s->operand);
-    s->bring = x->x->bring[s->operand];
-    s->linear = x->x->linear_k[s->operand];
+    s->along_rows = !t->along_k[s->operand];
+    s->linear = t->linear_k[s->operand];
     s->chunks = s->width * x->k_tile / CHUNK;
     s->count = ceil_div(s->chunks, x->items);
-    s->halves = (s->bring == GPU_BRING_ALONG_ROWS ? x->k_tile : s->width) * s->pitch;
+    s->halves = (s->along_rows ? x->k_tile : s->width) * s->pitch;
     s->first = m ? 0 : x->sides[0].halves;
     s->place = m ? 0 : x->sides[0].count;
     s->own_chunks = arena_array(&e->arena, s->count, sizeof *s->own_chunks);
@@ -115,18 +114,11 @@ static bool side_of(struct matrix_tile *x, bool m)
 static void find_place(const struct matrix_tile *x, const struct side *s, V number, struct chunk *c)
 {
     const struct build *m = &x->tile->e->m;
-    const bool k_first = s->bring == GPU_BRING_ALONG_K || (s->bring == GPU_BRING_ELEMENTS && x->tile->t->along_k[s->operand]);
+    const uint32_t of_line = (s->along_rows ? s->width : x->k_tile) / CHUNK;
+    V in_line = times(m, modulo(m, number, of_line), CHUNK), line = divided(m, number, of_line);
 
-    if (s->bring == GPU_BRING_ALONG_ROWS) {
-        c->j = times(m, modulo(m, number, s->width / CHUNK), CHUNK);
-        c->k = divided(m, number, s->width / CHUNK);
-    } else if (k_first) {
-        c->j = divided(m, number, x->k_tile / CHUNK);
-        c->k = times(m, modulo(m, number, x->k_tile / CHUNK), CHUNK);
-    } else {
-        c->j = modulo(m, number, s->width);
-        c->k = times(m, divided(m, number, s->width), CHUNK);
-    }
+    c->j = s->along_rows ? in_line : line;
+    c->k = s->along_rows ? line : in_line;
 }
 
 static void find_chunk(const struct matrix_tile *x, const struct side *s, uint32_t i)
@@ -143,8 +135,7 @@ static void find_chunk(const struct matrix_tile *x, const struct side *s, uint32
     space_decode(e, s->vars, op_smin(m, at, op_sub(m, end, const_index(m, 1))));
     for (uint32_t v = 0; v < s->vars->count; v++)
         c->vars[v] = e->frame.var_value[s->vars->vars[v]];
-    for (uint32_t w = 0; w < (s->bring == GPU_BRING_ELEMENTS ? CHUNK / 2 : 1); w++)
-        c->words[w] = loop_slot(m->b, s->bring == GPU_BRING_ELEMENTS ? type_i32 : type_lanes(type_i32, CHUNK / 2));
+    c->words = loop_slot(m->b, type_lanes(type_i32, CHUNK / 2));
 }
 
 /* Tells whether all chunks of an operand have addresses that one load takes.  Tensors may begin anywhere; a test of each
@@ -155,7 +146,7 @@ static V all_aligned(const struct matrix_tile *x, const struct side *s)
     const struct build *m = &e->m;
     const struct kexpr *load = &e->k->exprs[s->expr];
     const struct form *f = &e->info.forms[e->info.expr_form[s->expr]];
-    const struct gpu_vars reduced = gpu_reduced_vars(e->k), *v = s->bring == GPU_BRING_ALONG_K ? &reduced : s->vars;
+    const struct gpu_vars reduced = gpu_reduced_vars(e->k), *v = s->along_rows ? s->vars : &reduced;
     V halves = number_value(e, f->number), tensor = tensor_pointer(e, load->tensor);
 
     for (uint32_t i = 0; i < load->index.count; i++)
@@ -198,7 +189,7 @@ static void load_chunk(const struct matrix_tile *x, const struct side *s, uint32
     const struct chunk *c = &s->own_chunks[i];
     const uint32_t form = e->info.expr_form[s->expr], fill = f32_to_f16(load->bits.f32);
     const T words = type_lanes(type_i32, CHUNK / 2);
-    V part = c->words[0], iteration = op_add(m, next, c->k), inside, lanes;
+    V part = c->words, iteration = op_add(m, next, c->k), inside, lanes;
 
     op_set(m, part, const_zero(m, words));
     loop_if_begin(m->b, op_and(m, c->has, op_lt(m, iteration, x->iterations)));
@@ -220,71 +211,19 @@ static void load_chunk(const struct matrix_tile *x, const struct side *s, uint32
     loop_end(m->b);
 }
 
-/* Counts the REDUCED variables up by one iteration; after the last one they stay inside. */
-static void count_up(const struct matrix_tile *x)
-{
-    struct emitter *e = x->tile->e;
-    const struct build *m = &e->m;
-    const struct gpu_vars reduced = gpu_reduced_vars(e->k);
-    V carry = const_index(m, 1);
-
-    for (uint32_t r = reduced.count; r-- > 0;) {
-        V *value = &e->frame.var_value[reduced.vars[r]], size = var_values(e, reduced.vars[r]), sum = op_add(m, *value, carry);
-        V over = op_ge(m, sum, size);
-        *value = r ? op_select(m, over, const_index(m, 0), sum) : sum;
-        carry = op_select(m, over, const_index(m, 1), const_index(m, 0));
-    }
-}
-
-/* Emits the loads of a chunk's elements, one by one. */
-static void load_elements(const struct matrix_tile *x, const struct side *s, uint32_t i, V next)
-{
-    struct emitter *e = x->tile->e;
-    const struct build *m = &e->m;
-    const struct context cx = {.lanes = 1, .copies = 1};
-    const struct chunk *c = &s->own_chunks[i];
-    const uint32_t outer = e->k->parallel_count;
-    V first = op_add(m, next, c->k), low = NULL, one = const_index(m, 1);
-
-    set_place(x, s, i, first);
-    for (uint32_t h = 0; h < CHUNK; h++) {
-        V iteration = op_add(m, first, const_index(m, h));
-        space_open_reduced(e, 0);
-        if (s->linear)
-            e->frame.var_value[outer + e->k->reduced_count - 1] = op_smin(m, iteration, op_sub(m, x->iterations, one));
-        V at = e->frame.var_value[outer];
-        if (!s->linear)
-            e->frame.var_value[outer] = op_smin(m, at, op_sub(m, var_values(e, outer), one));
-        V value = expr_value(e, &cx, s->expr);
-        V in = op_and(m, c->has, op_lt(m, iteration, x->iterations));
-        V bits = op_zext(m, narrow_float(m, value, WNNOperandDataType_Float16), type_i32);
-        bits = op_select(m, in, bits, const_int(m, 32, 0));
-        e->frame.var_value[outer] = at;
-        if (!s->linear && h + 1 < CHUNK)
-            count_up(x);
-        if (h % 2)
-            op_set(m, c->words[h / 2], op_or(m, low, op_shl(m, bits, const_int(m, 32, 16))));
-        low = bits;
-    }
-}
-
 /* ---- to the group's memory ---- */
 
 static void emit_bring(const struct matrix_tile *x, const struct side *s, V buffer)
 {
     const struct build *m = &x->tile->e->m;
-    const bool rows = s->bring == GPU_BRING_ALONG_ROWS;
-    const uint32_t words = s->bring == GPU_BRING_ELEMENTS ? CHUNK / 2 : 1;
 
     for (uint32_t i = 0; i < s->count; i++) {
         const struct chunk *c = &s->own_chunks[i];
-        V at = op_add(m, times(m, rows ? c->k : c->j, s->pitch), rows ? c->j : c->k);
+        V at = op_add(m, times(m, s->along_rows ? c->k : c->j, s->pitch), s->along_rows ? c->j : c->k);
         at = op_add(m, op_add(m, buffer, const_index(m, s->first)), at);
         if (c->exists)
             loop_if_begin(m->b, c->exists);
-        for (uint32_t w = 0; w < words; w++)
-            op_store(m, op_get(m, c->words[w]), half_at(x, op_add(m, at, const_index(m, 2 * w))), NULL,
-                     CHUNK * (uint32_t)sizeof(uint16_t) / words);
+        op_store(m, op_get(m, c->words), half_at(x, at), NULL, CHUNK * (uint32_t)sizeof(uint16_t));
         if (c->exists)
             loop_end(m->b);
     }
@@ -297,7 +236,7 @@ static void emit_bring(const struct matrix_tile *x, const struct side *s, V buff
 static V own_row(const struct matrix_tile *x, const struct side *s)
 {
     const struct build *m = &x->tile->e->m;
-    const bool rows = s->bring == GPU_BRING_ALONG_ROWS;
+    const bool rows = s->along_rows;
     V near = modulo(m, divided(m, x->lane, 8), 2), far = divided(m, x->lane, 16), j = s->is_m ? near : far,
       k = s->is_m ? far : near;
     V row = op_add(m, modulo(m, x->lane, 8), times(m, rows ? k : j, 8));
@@ -319,7 +258,7 @@ static uint32_t fragment_count(const struct matrix_tile *x, bool m)
 static void load_fragments(const struct matrix_tile *x, const struct side *s, V k)
 {
     const struct build *m = &x->tile->e->m;
-    const bool rows = s->bring == GPU_BRING_ALONG_ROWS;
+    const bool rows = s->along_rows;
     V i = begin_unrolled(m, fragment_count(x, s->is_m));
     V at = op_add(m, op_add(m, op_get(m, x->buffer), s->own), times(m, i, rows ? SIDE : SIDE * s->pitch));
     V address = half_at(x, op_add(m, at, times(m, k, rows ? s->pitch : 1)));
@@ -330,11 +269,11 @@ static void load_fragments(const struct matrix_tile *x, const struct side *s, V 
 }
 
 /* Returns the address of an item's sums of an instruction. */
-static V sums_at(const struct matrix_tile *x, V array, V i, V j)
+static V sums_at(const struct matrix_tile *x, V i, V j)
 {
     const struct build *m = &x->tile->e->m;
 
-    return op_address(m, type_lanes(type_f32, QUADS), array, op_add(m, times(m, i, x->columns), j));
+    return op_address(m, type_lanes(type_f32, QUADS), x->sums, op_add(m, times(m, i, x->columns), j));
 }
 
 static V load_sums(const struct build *m, V address)
@@ -357,7 +296,7 @@ static void emit_products(const struct matrix_tile *x)
         load_fragments(x, &x->sides[o], k);
     V i = begin_unrolled(m, x->rows), j = begin_unrolled(m, x->columns / 2);
     for (uint32_t pair = 0; pair < 2; pair++) {
-        V to = sums_at(x, x->sums, i, op_add(m, times(m, j, 2), const_index(m, pair)));
+        V to = sums_at(x, i, op_add(m, times(m, j, 2), const_index(m, pair)));
         V args[3] = {load_sums(m, to), op_load(m, words, fragment_at(x, true, i), NULL, QUADS * sizeof(uint32_t)),
                      op_load(m, words, fragment_at(x, false, j), NULL, QUADS * sizeof(uint32_t))};
         store_sums(m, loop_add(m->b, LOOP_MATRIX_MULTIPLY, args[0]->type, args, 3, pair), to);
@@ -367,21 +306,12 @@ static void emit_products(const struct matrix_tile *x)
     loop_for_end(m->b, const_index(m, GPU_MATRIX_STEPS));
 }
 
-enum each { CLEAR, ADD_TO_TOTAL, ADD_TOTAL };
-
-static void emit_each(const struct matrix_tile *x, enum each what)
+static void clear_sums(const struct matrix_tile *x)
 {
     const struct build *m = &x->tile->e->m;
-    V i = begin_unrolled(m, x->rows), j = begin_unrolled(m, x->columns), zero = const_zero(m, type_lanes(type_f32, QUADS));
-    V sum = sums_at(x, x->sums, i, j), total = x->totals ? sums_at(x, x->totals, i, j) : NULL;
+    V i = begin_unrolled(m, x->rows * x->columns);
 
-    if (what != CLEAR)
-        store_sums(m, op_add(m, load_sums(m, total), load_sums(m, sum)), what == ADD_TOTAL ? sum : total);
-    else if (total)
-        store_sums(m, zero, total);
-    if (what != ADD_TOTAL)
-        store_sums(m, zero, sum);
-    end_loop(m);
+    store_sums(m, const_zero(m, type_lanes(type_f32, QUADS)), op_address(m, type_lanes(type_f32, QUADS), x->sums, i));
     end_loop(m);
 }
 
@@ -396,15 +326,10 @@ static void emit_steps(const struct matrix_tile *x)
     V next = loop_for_begin(m->b, zero, op_add(m, x->iterations, steps), 0);
     for (uint32_t o = 0; o < 2; o++)
         for (uint32_t i = 0; i < x->sides[o].count; i++)
-            (x->sides[o].bring == GPU_BRING_ELEMENTS ? load_elements : load_chunk)(x, &x->sides[o], i, next);
+            load_chunk(x, &x->sides[o], i, next);
     e->cache = x->tile->own;
     loop_if_begin(m->b, op_gt(m, next, zero));
     emit_products(x);
-    if (x->totals) {
-        loop_if_begin(m->b, op_eq(m, modulo(m, next, x->x->sum_steps), zero));
-        emit_each(x, ADD_TO_TOTAL);
-        loop_end(m->b);
-    }
     loop_end(m->b);
     V other = op_sub(m, halves, op_get(m, x->buffer));
     for (uint32_t o = 0; o < 2; o++)
@@ -412,8 +337,6 @@ static void emit_steps(const struct matrix_tile *x)
     op_barrier(m);
     op_set(m, x->buffer, other);
     loop_for_end(m->b, steps);
-    if (x->totals)
-        emit_each(x, ADD_TOTAL);
 }
 
 /* ---- points ---- */
@@ -422,7 +345,7 @@ static void emit_steps(const struct matrix_tile *x)
 static void put_sums(const struct matrix_tile *x, V slab, uint32_t pitch, V i)
 {
     const struct build *m = &x->tile->e->m;
-    V j = begin_unrolled(m, x->columns), sums = load_sums(m, sums_at(x, x->sums, i, j));
+    V j = begin_unrolled(m, x->columns), sums = load_sums(m, sums_at(x, i, j));
 
     for (uint32_t r = 0; r < QUADS; r++) {
         V row = op_add(m, divided(m, x->lane, 4), const_index(m, r / 2 * 8));
@@ -477,7 +400,6 @@ static void begin_tile(struct matrix_tile *x)
     for (uint32_t o = 0; o < 2; o++)
         x->fragments[o] = quads(m, type_i32, fragment_count(x, !o));
     x->sums = quads(m, type_f32, x->rows * x->columns);
-    x->totals = x->x->sum_steps ? quads(m, type_f32, x->rows * x->columns) : NULL;
     x->buffer = loop_slot(m->b, type_index(m));
     x->item = space_place(e, LOOP_ITEM, 0);
     x->lane = modulo(m, x->item, SUBGROUP);
@@ -490,7 +412,7 @@ static void begin_tile(struct matrix_tile *x)
         s->own = own_row(x, s);
         for (uint32_t i = 0; i < s->count; i++)
             find_chunk(x, s, i);
-        s->aligned = s->bring == GPU_BRING_ELEMENTS ? NULL : all_aligned(x, s);
+        s->aligned = all_aligned(x, s);
     }
 }
 
@@ -516,7 +438,7 @@ void emit_matrix_tiles(struct emitter *e, const struct gpu_schedule *s)
     frame_enter(&e->frame, LEVEL_ENTRY, NULL);
     frame_open(&e->frame, LEVEL_UNIT);
     begin_tile(&x);
-    emit_each(&x, CLEAR);
+    clear_sums(&x);
     frame_enter(&e->frame, LEVEL_UNIT, NULL);
     emit_steps(&x);
     frame_leave(&e->frame, LEVEL_UNIT);

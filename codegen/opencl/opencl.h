@@ -46,8 +46,8 @@ extern const char opencl_matrix_functions[];
 extern const char opencl_matrix_probe[];
 enum { OPENCL_PROBE_HALVES = 384, OPENCL_PROBE_SUMS = 256 };
 void opencl_matrix_probe_fill(uint16_t in[OPENCL_PROBE_HALVES]);
-/** Returns the error of a product (gpu_matrix_facts.error) on a device that computed `out`, or 0 if that is wrong. */
-double opencl_matrix_probe_error(const float out[OPENCL_PROBE_SUMS]);
+/** Returns whether what a device computed is right, and sums are as exact as those of float32. */
+bool opencl_matrix_probe_right(const float out[OPENCL_PROBE_SUMS]);
 
 /** Prints a kernel as a function of the given name into *out, which the caller frees.  k is finished, and s is its schedule.
  * Returns false after an error in *e, which only a lack of memory causes; *out then holds nothing. */

@@ -45,12 +45,8 @@ struct gpu_vars {
 /** The number of neighbouring 32-bit elements that items load from local memory at once. */
 enum { GPU_LOCAL_VECTOR = 4 };
 
-/** Describes how a group copies an operand to local memory for matrix instructions: eight contiguous elements at a time along K
- * or along the operand's rows (or columns), or element by element, with eight of K contiguous. */
-enum gpu_bring { GPU_BRING_ELEMENTS, GPU_BRING_ALONG_K, GPU_BRING_ALONG_ROWS };
-
-/** Sizes of a matrix instruction, and how operands are in local memory: in chunks, with one chunk of padding
- * after each row, so that rows begin in different banks; one buffer is filled while the other one is multiplied. */
+/** Sizes of a matrix instruction, and how operands are in local memory: in chunks of contiguous elements, with one chunk of
+ * padding after each row, so that rows begin in different banks; one buffer is filled while the other one is multiplied. */
 enum { GPU_MATRIX_ROWS = 16, GPU_MATRIX_COLUMNS = 8, GPU_MATRIX_STEPS = 16, GPU_MATRIX_CHUNK = 8, GPU_MATRIX_BUFFERS = 2 };
 
 /**
@@ -59,9 +55,6 @@ enum { GPU_MATRIX_ROWS = 16, GPU_MATRIX_COLUMNS = 8, GPU_MATRIX_STEPS = 16, GPU_
  */
 struct gpu_matrix_tile {
     uint32_t subgroups_m, subgroups_n, rows, columns; /* subgroups_m 0: there are no such instructions */
-    uint32_t sum_steps;                               /* iterations per block of a sum; 0: all of them */
-    enum gpu_bring bring[2];                          /* of an operand of the dot */
-    bool linear_k[2]; /* of an operand: its place in memory is linear in the row-major number of the iteration */
 };
 
 /**
@@ -75,6 +68,7 @@ struct gpu_tile {
     uint32_t rows, vectors;        /* of an item */
     bool local_memory;             /* tiles of both operands come to local memory first */
     bool along_k[2];               /* of an operand: contiguous along K */
+    bool linear_k[2];              /* of matrix instructions: its place is linear in the row-major number of the iteration */
     uint32_t operand_m, k_tile;    /* the dot's operand that depends on M; iterations whose operands are copied at once */
     uint32_t items_m, items_n;     /* of a work-group, for tiles in local memory */
     uint32_t k_items;              /* items that share the iterations of one tile (few rows); 1: they do not */

@@ -4,13 +4,11 @@
  * with sums of float32 (struct gpu_matrix_facts).
  *
  * In: a contraction whose rows belong to one operand and whose columns belong to the other one.  Out: how many sub-groups a
- * group has and what each computes, how the operands come to local memory, where sums are split.  Operands have to be float16
- * exactly: loaded as float16, rounded to it, or so small a whole number.  The cost of the instructions is weighed against
- * the other tiles, so that few rows, which wait for memory and not for arithmetic, stay with those.
+ * group has and what each computes, and how the operands come to local memory.  Operands have to be loads of float16 in chunks
+ * of eight neighbours.  The cost of the instructions is weighed against the other tiles, so that few rows, which wait for
+ * memory and not for arithmetic, stay with those.
  */
 #include "ir/schedule/schedule_gpu_internal.h"
-
-#include <string.h>
 
 enum {
     CHUNK = GPU_MATRIX_CHUNK,
@@ -21,58 +19,20 @@ enum {
 };
 
 /* Forms of a tile: sub-groups along M and N, and rows and columns of each.  Those of few rows are for wide matrices of few
- * rows, those of few columns for the other way round. */
-static const struct matrix_form {
-    uint32_t subgroups_m, subgroups_n, rows, columns;
-} forms[] = {
+ * rows. */
+static const struct gpu_matrix_tile forms[] = {
     {2, 4, 64, 32}, /* 128 x 128 */
-    {2, 2, 64, 64}, /* 128 x 128, for twice the registers */
-    {4, 2, 32, 64}, /* 128 x 128 */
     {2, 2, 64, 32}, /* 128 x 64 */
     {1, 4, 64, 32}, /* 64 x 128 */
     {2, 2, 32, 32}, /* 64 x 64 */
     {1, 4, 32, 32}, /* 32 x 128 */
-    {4, 1, 32, 32}, /* 128 x 32 */
-    {2, 2, 16, 32}, /* 32 x 64 */
     {1, 4, 16, 32}, /* 16 x 128 */
     {1, 4, 16, 16}, /* 16 x 64 */
-    {4, 1, 32, 16}, /* 128 x 16 */
 };
 
 enum { FORMS = sizeof forms / sizeof *forms };
 
 /* ---- operands ---- */
-
-static bool is_half_number(float x)
-{
-    return x != x || f16_to_f32(f32_to_f16(x)) == x;
-}
-
-static void mark_halves(const struct kernel *k, bool *half)
-{
-    /* operations whose value is that of one of these operands, but for the sign */
-    static const uint8_t passed_on[K_OP_COUNT] = {
-        [K_NEG] = 1 << 0, [K_ABS] = 1 << 0, [K_MIN] = 3 << 0, [K_MAX] = 3 << 0, [K_SELECT] = 3 << 1};
-
-    for (uint32_t i = 0; i < k->expr_count; i++) {
-        const struct kexpr *e = &k->exprs[i];
-        half[i] = false;
-        if (e->type != KT_F32)
-            continue;
-        const uint8_t args = passed_on[e->op];
-        const enum ktype from = e->op == K_CAST ? k->exprs[e->args[0]].type : KT_F32;
-        half[i] = args != 0;
-        for (uint32_t a = 0; a < 3; a++)
-            half[i] &= !(args >> a & 1) || half[e->args[a]];
-        if (e->op == K_LOAD)
-            half[i] =
-                k->tensors[e->tensor].type == WNNOperandDataType_Float16 && (!e->guard_count || is_half_number(e->bits.f32));
-        else if (e->op == K_CONST)
-            half[i] = is_half_number(e->bits.f32);
-        else if (e->op == K_ROUND_F16 || e->op == K_CAST) /* float16 has all whole numbers of 11 bits */
-            half[i] = e->op == K_ROUND_F16 || from == KT_I8 || from == KT_U8 || from == KT_BOOL;
-    }
-}
 
 /* Returns whether the place of a load is linear in a variable, and no guard depends on it. */
 static bool is_linear(const struct kernel *k, const struct kexpr *e, uint32_t var)
@@ -80,17 +40,18 @@ static bool is_linear(const struct kernel *k, const struct kexpr *e, uint32_t va
     return !kaffine_derives(k, e->index, var) && !depends_on(kguards_vars(k, e->guard_count, e->guards), var);
 }
 
-/* Returns whether eight iterations, from a multiple of eight on, are contiguous in memory, whichever variables they change. */
-static bool has_chunks_in_k(const struct kernel *k, const struct kexpr *e, bool linear)
-{
-    return linear && iterations_of(k, 0, k->reduced_count) % CHUNK == 0 &&
-           kaffine_coefficient(e->index, k->parallel_count + k->reduced_count - 1) == 1;
-}
-
 /* Returns whether eight values of a variable, from a multiple of eight on, are contiguous in memory. */
 static bool has_chunks(const struct kernel *k, const struct kexpr *e, uint32_t var)
 {
     return kaffine_coefficient(e->index, var) == 1 && k->vars[var].size % CHUNK == 0 && is_linear(k, e, var);
+}
+
+/* Returns whether eight iterations, from a multiple of eight on, are contiguous in memory, as neighbours along the last
+ * variable are, whichever variables they change. */
+static bool has_chunks_in_k(const struct kernel *k, const struct kexpr *e, bool linear)
+{
+    return (linear && iterations_of(k, 0, k->reduced_count) % CHUNK == 0) ||
+           has_chunks(k, e, k->parallel_count + k->reduced_count - 1);
 }
 
 static bool is_linear_in_k(const struct kernel *k, const struct kexpr *e)
@@ -104,40 +65,28 @@ static bool is_linear_in_k(const struct kernel *k, const struct kexpr *e)
     return true;
 }
 
-/* Finds out how both operands come to local memory.  Returns false if they are not float16, or if memory runs out. */
+/* Finds out how both operands come to local memory.  Returns false if they do not come in chunks of float16. */
 static bool view_operands(const struct kernel *k, struct gpu_tile *t)
 {
-    struct arena arena = {0};
-    bool *halves = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *halves);
-    bool good = halves != NULL;
-
-    if (good)
-        mark_halves(k, halves);
-    for (uint32_t o = 0; good && o < 2; o++)
-        good = halves[k->exprs[t->dot].args[o]];
-    for (uint32_t o = 0; good && o < 2; o++) {
+    for (uint32_t o = 0; o < 2; o++) {
         const struct kexpr *e = &k->exprs[k->exprs[t->dot].args[o]];
         const struct gpu_vars *rows = o == t->operand_m ? &t->m : &t->n;
-        t->matrix.bring[o] = GPU_BRING_ELEMENTS;
-        t->matrix.linear_k[o] = false;
-        if (e->op != K_LOAD)
-            continue;
-        t->matrix.linear_k[o] = is_linear_in_k(k, e);
-        if (has_chunks_in_k(k, e, t->matrix.linear_k[o]) || has_chunks(k, e, k->parallel_count + k->reduced_count - 1))
-            t->matrix.bring[o] = GPU_BRING_ALONG_K;
-        else if (has_chunks(k, e, rows->vars[rows->count - 1]))
-            t->matrix.bring[o] = GPU_BRING_ALONG_ROWS;
+        if (e->op != K_LOAD || k->tensors[e->tensor].type != WNNOperandDataType_Float16 ||
+            (e->guard_count && f16_to_f32(f32_to_f16(e->bits.f32)) != e->bits.f32))
+            return false;
+        t->linear_k[o] = is_linear_in_k(k, e);
+        if (t->along_k[o] ? !has_chunks_in_k(k, e, t->linear_k[o]) : !has_chunks(k, e, rows->vars[rows->count - 1]))
+            return false;
     }
-    arena_free(&arena);
-    return good;
+    return true;
 }
 
 /* ---- what a form needs ---- */
 
 /* Returns the bytes of local memory of one buffer of an operand that has so many rows, or columns, in the tile. */
-static uint32_t buffer_bytes(enum gpu_bring bring, uint32_t rows, uint32_t k_tile)
+static uint32_t buffer_bytes(bool along_k, uint32_t rows, uint32_t k_tile)
 {
-    const uint32_t halves = bring == GPU_BRING_ALONG_ROWS ? k_tile * (rows + CHUNK) : rows * (k_tile + CHUNK);
+    const uint32_t halves = along_k ? rows * (k_tile + CHUNK) : k_tile * (rows + CHUNK);
 
     return halves * (uint32_t)sizeof(uint16_t);
 }
@@ -147,39 +96,26 @@ uint32_t gpu_matrix_pitch(const struct gpu_tile *t, uint32_t o)
     const struct gpu_matrix_tile *x = &t->matrix;
     const uint32_t rows = o == t->operand_m ? x->subgroups_m * x->rows : x->subgroups_n * x->columns;
 
-    return CHUNK + (x->bring[o] == GPU_BRING_ALONG_ROWS ? rows : t->k_tile);
+    return CHUNK + (t->along_k[o] ? t->k_tile : rows);
 }
 
 uint32_t gpu_matrix_local_bytes(const struct gpu_tile *t)
 {
     const struct gpu_matrix_tile *x = &t->matrix;
     const uint32_t operands =
-        GPU_MATRIX_BUFFERS * (buffer_bytes(x->bring[t->operand_m], x->subgroups_m * x->rows, t->k_tile) +
-                              buffer_bytes(x->bring[!t->operand_m], x->subgroups_n * x->columns, t->k_tile));
+        GPU_MATRIX_BUFFERS * (buffer_bytes(t->along_k[t->operand_m], x->subgroups_m * x->rows, t->k_tile) +
+                              buffer_bytes(t->along_k[!t->operand_m], x->subgroups_n * x->columns, t->k_tile));
     const uint32_t sums = x->subgroups_m * x->subgroups_n * GPU_MATRIX_ROWS * (x->columns + CHUNK) * (uint32_t)sizeof(float);
 
     return operands > sums ? operands : sums;
 }
 
-/* Chooses the iterations of a step, `most` or fewer, and where sums are split so that their error stays that of sums of
- * float32: a sum of n products may lose n + 1 units, and one of blocks loses `error` for each product of a block and 1 for each
- * block.  Returns false if there are too few iterations for that. */
+/* Chooses the iterations of a step, `most` or fewer.  Returns false if the device has no room for a form. */
 static bool choose_steps(const struct gpu_facts *d, int64_t iterations, uint32_t most, struct gpu_tile *t)
 {
     t->k_tile = most;
-    while (t->k_tile > GPU_MATRIX_STEPS &&
-           ((int64_t)t->k_tile / 2 >= iterations || gpu_matrix_local_bytes(t) > d->local_bytes ||
-            (d->matrix.error > 1 && 2 * d->matrix.error * t->k_tile > (double)iterations)))
+    while (t->k_tile > GPU_MATRIX_STEPS && ((int64_t)t->k_tile / 2 >= iterations || gpu_matrix_local_bytes(t) > d->local_bytes))
         t->k_tile /= 2;
-    t->matrix.sum_steps = 0;
-    if (d->matrix.error > 1) {
-        int64_t block = (int64_t)((double)iterations / (2 * d->matrix.error));
-        if (block > GPU_TILE_SUM_STEPS)
-            block = GPU_TILE_SUM_STEPS;
-        t->matrix.sum_steps = (uint32_t)(block / t->k_tile * t->k_tile);
-        if (!t->matrix.sum_steps)
-            return false;
-    }
     return gpu_matrix_local_bytes(t) <= d->local_bytes;
 }
 
@@ -223,56 +159,39 @@ static double plain_cost(const struct gpu_facts *d, const struct contraction_siz
     return each * (spread ? (double)groups / d->compute_units : (double)ceil_div(groups, d->compute_units));
 }
 
-/* Gives a tile a form and the iterations of a step.  Returns false if it does not fit the device. */
-static bool take_form(const struct gpu_context *c, const struct matrix_form *f, const struct contraction_size *size,
-                      uint32_t most, struct gpu_tile *t)
-{
-    const struct gpu_facts *d = c->device;
-    const uint32_t items = f->subgroups_m * f->subgroups_n * d->matrix.items, sums = f->rows * f->columns / d->matrix.items;
-
-    t->matrix.subgroups_m = f->subgroups_m;
-    t->matrix.subgroups_n = f->subgroups_n;
-    t->matrix.rows = f->rows;
-    t->matrix.columns = f->columns;
-    return items <= d->group_items && choose_steps(d, size->iterations, most, t) &&
-           (c->choice.matrix_form || sums * (t->matrix.sum_steps ? 2 : 1) <= d->matrix.sums);
-}
-
 /* Returns the registers of an item for its sums, and for what it brings in a step. */
-static uint32_t registers_for(const struct matrix_form *f, uint32_t k_tile, uint32_t items)
+static uint32_t registers_for(const struct gpu_tile *t, uint32_t items)
 {
-    const uint32_t halves = (f->subgroups_m * f->rows + f->subgroups_n * f->columns) * k_tile;
+    const struct gpu_matrix_tile *x = &t->matrix;
+    const uint32_t height = x->subgroups_m * x->rows, width = x->subgroups_n * x->columns;
 
-    return f->subgroups_m * f->subgroups_n * f->rows * f->columns / items + halves / 2 / items;
+    return (height * width + (height + width) * t->k_tile / 2) / items;
 }
 
-/* Finds the form of least cost.  Steps of more iterations wait less often.  Returns
- * false if there is none, or if other tiles cost less. */
+/* Finds the form of least cost.  Steps of more iterations wait less often.  Returns false if there is none, or if other tiles
+ * cost less. */
 static bool choose_form(const struct gpu_context *c, const struct contraction_size *size, struct gpu_tile *t)
 {
     const struct gpu_facts *d = c->device;
-    struct gpu_tile best = *t;
-    double best_cost = plain_cost(d, size);
+    double least = plain_cost(d, size);
     bool found = false;
 
-    for (uint32_t f = 0; f < FORMS; f++) {
-        const uint32_t items = forms[f].subgroups_m * forms[f].subgroups_n * d->matrix.items;
-        for (uint32_t k = d->matrix.iterations; k <= STEPS_MOST; k *= 2) {
+    for (uint32_t f = 0; f < FORMS; f++)
+        for (uint32_t steps = d->matrix.iterations; steps <= STEPS_MOST; steps *= 2) {
+            const uint32_t items = forms[f].subgroups_m * forms[f].subgroups_n * d->matrix.items;
             struct gpu_tile tried = *t;
-            if ((c->choice.matrix_form && c->choice.matrix_form != f + 1) ||
-                (k > d->matrix.iterations && registers_for(&forms[f], k, items) > REGISTERS_MOST) ||
-                !take_form(c, &forms[f], size, k, &tried))
+            tried.matrix = forms[f];
+            if ((c->choice.matrix_form && c->choice.matrix_form != f + 1) || items > d->group_items ||
+                !choose_steps(d, size->iterations, steps, &tried) ||
+                (steps > d->matrix.iterations && registers_for(&tried, items) > REGISTERS_MOST))
                 continue;
-            double cost = form_cost(d, size, &tried);
-            if (cost < best_cost || (c->choice.matrix_form && !found)) {
-                best = tried;
-                best_cost = cost;
+            const double cost = form_cost(d, size, &tried);
+            if (cost < least || (c->choice.matrix_form && !found)) {
+                *t = tried;
+                least = cost;
                 found = true;
             }
         }
-    }
-    if (found)
-        *t = best;
     return found;
 }
 

@@ -16,15 +16,13 @@ const char *gpu_shape_name(enum gpu_shape shape)
 
 static void print_matrix(const struct gpu_tile *t, FILE *out)
 {
-    static const char *const brings[] = {
-        [GPU_BRING_ELEMENTS] = "one by one", [GPU_BRING_ALONG_K] = "along K", [GPU_BRING_ALONG_ROWS] = "along rows"};
+    static const char *const along[] = {"rows", "K"};
     const struct gpu_matrix_tile *x = &t->matrix;
 
-    fprintf(out,
-            " of %u rows x %u columns by matrix instructions (%u x %u sub-groups, %u iterations at once, operands %s and %s)",
-            x->rows, x->columns, x->subgroups_m, x->subgroups_n, t->k_tile, brings[x->bring[0]], brings[x->bring[1]]);
-    if (x->sum_steps)
-        fprintf(out, ", sums split by %u", x->sum_steps);
+    fprintf(
+        out,
+        " of %u rows x %u columns by matrix instructions (%u x %u sub-groups, %u iterations at once, operands along %s and %s)",
+        x->rows, x->columns, x->subgroups_m, x->subgroups_n, t->k_tile, along[t->along_k[0]], along[t->along_k[1]]);
 }
 
 static void print_tile(const struct gpu_tile *t, FILE *out)

@@ -13,10 +13,7 @@ enum { GPU_LANES_MAX = 16 }; /* of vectors in OpenCL C */
  * registers, with sums of float32: 16 rows times 8 columns of 16 products (mma.sync of NVIDIA's PTX).
  */
 struct gpu_matrix_facts {
-    uint32_t items; /* of a sub-group; 0: the device has no such instruction */
-    /* What one product adds to the error of a sum at most, in units of what rounding a sum of float32 adds.  A device says so
-     * of itself: such instructions cut off what lies some bits below the largest number that they add. */
-    double error;
+    uint32_t items; /* of a sub-group; 0: the device has no such instruction, or sums less exactly than float32 */
     /* Schedules weigh these.  Cycles are those of a compute unit. */
     uint32_t products;       /* multiply-adds that it begins in a cycle by these instructions */
     uint32_t plain_products; /* multiply-adds per cycle that kernels without them reach */
@@ -24,7 +21,6 @@ struct gpu_matrix_facts {
     uint32_t global_bytes;   /* that it loads in a cycle, mostly from a cache that all units share */
     uint32_t latency;        /* cycles from a load to its result */
     uint32_t iterations;     /* of a step, whose operands a group brings to local memory at once, at least: a multiple of 16 */
-    uint32_t sums;           /* of an item, in registers, at most */
 };
 
 /** Says what local memory costs, in multiply-adds of an item. */
@@ -91,7 +87,6 @@ struct gpu_tunable {
     size_t offset;      /* of the uint32_t */
     uint32_t values[6]; /* all of which are right on every device */
     uint32_t value_count;
-    bool of_matrix; /* it matters only where the device has matrix instructions */
 };
 
 /** Returns the row of a kind of device: of a GPU, or of an OpenCL device of type CPU.  The numbers

@@ -237,14 +237,12 @@ const struct target_facts *target_facts_at(uint32_t i)
  * of NVIDIA's data sheets for units of compute capability 8.0 and 9.0, and its guides' for the time that memory takes. */
 #define MATRIX_FACTS                                                                                                           \
     {.items = 0,                                                                                                               \
-     .error = 1,                                                                                                               \
      .products = 1024,                                                                                                         \
      .plain_products = 32,                                                                                                     \
      .local_bytes = 128,                                                                                                       \
      .global_bytes = 32,                                                                                                       \
      .latency = 700,                                                                                                           \
-     .iterations = 32,                                                                                                         \
-     .sums = 64}
+     .iterations = 32}
 
 /* What both rows have. */
 #define DEVICE_FACTS                                                                                                           \
@@ -271,19 +269,15 @@ const struct gpu_facts *target_gpu_facts(bool is_processor)
 }
 
 /* What the schedules of contractions and of points turn on (ir/schedule/schedule_gpu_tile.c, schedule_gpu_lanes.c). */
-#define TUNABLE(name_, member, matrix, ...)                                                                                    \
+#define TUNABLE(name_, member, ...)                                                                                            \
     {.name = (name_),                                                                                                          \
      .offset = offsetof(struct gpu_facts, member),                                                                             \
      .values = {__VA_ARGS__},                                                                                                  \
-     .of_matrix = (matrix),                                                                                                    \
      .value_count = sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)}
-static const struct gpu_tunable tunables[] = {TUNABLE("tile_numbers", tile_numbers, false, 16, 32, 64, 128, 256),
-                                              TUNABLE("vector_lanes", vector_lanes, false, 4, 8, 16),
-                                              TUNABLE("tile_items", tile_items, false, 1, 2, 4, 8, 16),
-                                              TUNABLE("tile_iterations", tile_iterations, false, 0, 8, 16, 32, 64),
-                                              TUNABLE("item_iterations", item_iterations, false, 1, 2, 4, 8, 16),
-                                              TUNABLE("matrix_iterations", matrix.iterations, true, 16, 32, 64, 128),
-                                              TUNABLE("matrix_sums", matrix.sums, true, 16, 32, 64, 128)};
+static const struct gpu_tunable tunables[] = {
+    TUNABLE("tile_numbers", tile_numbers, 16, 32, 64, 128, 256), TUNABLE("vector_lanes", vector_lanes, 4, 8, 16),
+    TUNABLE("tile_items", tile_items, 1, 2, 4, 8, 16), TUNABLE("tile_iterations", tile_iterations, 0, 8, 16, 32, 64),
+    TUNABLE("item_iterations", item_iterations, 1, 2, 4, 8, 16)};
 
 const struct gpu_tunable *target_gpu_tunable(uint32_t i)
 {

@@ -20,6 +20,7 @@
 
 static const char emulated_matrix[] =
     "#ifndef MATRIX_MULTIPLY\n"
+    "#ifndef EMULATED_TERMS\n#define EMULATED_TERMS 16\n#define EMULATED_BITS 2\n#endif\n"
     "#undef UNROLLED\n#define UNROLLED _Pragma(\"nounroll\")\n" /* compilers of processors would take minutes for all copies */
     "#define MATRIX_MEMORY __local uint emulated[256 * 6]; __local ulong emulated_rows[256];\n"
     "#define MATRIX_LOAD(f, p) f = emulated_load(emulated_rows, p, 0)\n"

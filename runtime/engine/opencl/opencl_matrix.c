@@ -9,8 +9,7 @@
 
 enum { SUBGROUP = 32 };
 
-/* Returns the error of a product, or 0 if the device has no such instructions. */
-static double probe(const struct engine_opencl *o)
+static bool probe(const struct engine_opencl *o)
 {
     uint16_t halves[OPENCL_PROBE_HALVES];
     float sums[OPENCL_PROBE_SUMS];
@@ -22,7 +21,7 @@ static double probe(const struct engine_opencl *o)
                                    .out_bytes = sizeof sums};
 
     opencl_matrix_probe_fill(halves);
-    return opencl_probe_run(o, &p, sums) ? opencl_matrix_probe_error(sums) : 0;
+    return opencl_probe_run(o, &p, sums) && opencl_matrix_probe_right(sums);
 }
 
 void opencl_find_matrix(struct engine_opencl *o)
@@ -32,9 +31,6 @@ void opencl_find_matrix(struct engine_opencl *o)
     if (o->device.kind != WNNDeviceKind_Gpu || !target_gpu_maker(vendor)->takes_ptx ||
         o->base.debug->flags & DEBUG_NO_MATRIX_INSTRUCTIONS)
         return;
-    const double error = probe(o);
-    if (error > 0) {
+    if (probe(o))
         o->device.facts.matrix.items = SUBGROUP;
-        o->device.facts.matrix.error = error;
-    }
 }

@@ -29,7 +29,7 @@ TEST(matrix_instructions_agree)
     device.literals = false;
     for (uint32_t i = 0; i < MATRIX_CASES; i++) {
         OWNED(graph) struct graph *g = parse_body(matrix_cases[i].body);
-        device.facts = matrix_facts(1.5);
+        device.facts = matrix_facts();
         device.choice = (struct gpu_choice){.matrix_form = matrix_cases[i].form};
         kernels_cluster_nodes(g, kernels_can_join_all(g, NULL));
         random_seed(42);

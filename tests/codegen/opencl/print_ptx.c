@@ -39,7 +39,7 @@ static const char builtins[] =
 PROGRAM_HELP("usage: print_ptx CASE [FORM] | probe   print a kernel of matrices for a compiler of PTX\n")
 int main(int argc, char **argv)
 {
-    const struct gpu_facts device = matrix_facts(1);
+    const struct gpu_facts device = matrix_facts();
     const struct matrix_case *c = argc > 1 && atoi(argv[1]) < MATRIX_CASES ? &matrix_cases[atoi(argv[1])] : NULL;
     const struct gpu_choice choice = {.matrix_form = argc > 2 ? (uint32_t)atoi(argv[2]) : 1};
     struct opencl_source source;
@@ -55,10 +55,7 @@ int main(int argc, char **argv)
         return 1;
     struct graph *g = parse_body(c->body);
     kernels_cluster_nodes(g, kernels_can_join_all(g, NULL));
-    struct cluster *last = g->first_cluster;
-    while (last->next) /* casts may be kernels of their own */
-        last = last->next;
-    if (!lower_cluster(g, last, NULL, &list, &e))
+    if (!lower_cluster(g, g->first_cluster, NULL, &list, &e))
         return 2;
     schedule_gpu_choose(list.kernels[0], &device, &choice, &s);
     if (!s.tile.matrix.subgroups_m)
