@@ -234,9 +234,7 @@ static inline bool loop_is_splat(const struct loop_value *v, uint64_t *bits)
  */
 bool loop_scalar(enum loop_op op, enum loop_element to, enum loop_element from, const uint64_t args[3], uint64_t *out);
 
-/** Prints a module as text, which loop_parse reads. */
+/** Prints a module as text, which the tests read. */
 void loop_print(const struct loop_module *m, FILE *out);
-/** Reads a module from text.  Returns false after an error in *e, with line and column. */
-bool loop_parse(struct loop_module *m, const char *text, size_t length, struct error *e);
 /** Checks everything that loop_verify.c lists.  Returns false after an error in *e. */
 bool loop_verify(const struct loop_module *m, struct error *e);

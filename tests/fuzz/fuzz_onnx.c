@@ -4,28 +4,6 @@
 #include "fuzz/fuzz.h"
 #include "support/protobuf.h"
 
-/** ValueInfoProto of a float tensor; a size of 0 is called n. */
-static struct bytes value_info(const char *name, const int *dims, size_t rank)
-{
-    struct bytes shape = {0}, tensor = {0}, type = {0}, info = {0};
-
-    for (size_t i = 0; i < rank; i++) {
-        struct bytes dim = {0};
-
-        if (dims[i])
-            put_int(&dim, 1, dims[i]);
-        else
-            put_text(&dim, 2, "n");
-        put_message(&shape, 1, &dim);
-    }
-    put_int(&tensor, 1, 1);
-    put_message(&tensor, 2, &shape);
-    put_message(&type, 1, &tensor);
-    put_text(&info, 1, name);
-    put_message(&info, 2, &type);
-    return info;
-}
-
 /** Returns a constant of int64 or float. */
 static struct bytes tensor(const char *name, int type, const void *data, size_t size, int count)
 {
@@ -60,7 +38,6 @@ static void put_node(struct bytes *graph, const char *op, const char *a, const c
 
 void fuzz_seeds(void)
 {
-    static const int dims[] = {2, 4}, named[] = {0, 4};
     static const float weights[] = {1, 2, 3, 4};
     static const int64_t shape[] = {4, -1};
 
@@ -77,10 +54,8 @@ void fuzz_seeds(void)
         put_message(&graph, 5, &part);
         part = tensor("s", 7, shape, sizeof shape, 2);
         put_message(&graph, 5, &part);
-        part = value_info("x", opset > 20 ? named : dims, 2);
-        put_message(&graph, 11, &part);
-        part = value_info("y", dims, 2);
-        put_message(&graph, 12, &part);
+        put_port(&graph, 11, "x", 1, opset > 20 ? "n 4" : "2 4");
+        put_port(&graph, 12, "y", 1, "2 4");
         put_int(&model, 1, 8);
         put_message(&model, 7, &graph);
         put_int(&opsets, 2, opset);

@@ -14,8 +14,7 @@
 static const char *const models[] = {
     "webnn_graph \"a\" v1 { inputs { x: f32[2, 3]; } nodes { y = relu(x); } outputs { y; } }",
     "webnn_graph \"b\" v1 { inputs { x: f32[1, 4]; } consts { w: f32[4, 2] @scalar(0.5); } nodes { y = matmul(x, w); z = "
-    "softmax(y, "
-    "1); } outputs { z; y; } }",
+    "softmax(y, 1); } outputs { z; y; } }",
 };
 
 static void seed_graph(WNNGraph graph)

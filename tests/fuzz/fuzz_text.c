@@ -10,8 +10,7 @@
 static const char *const seeds[] = {
     ("webnn_graph \"a\" v1 { inputs { x: f32[1, 4]; } consts { w: f32[4, 2] @scalar(0.5); b: f32[2] @values([1, -2e3]); }\n"
      " nodes { y = gemm(x, w, c=b, alpha=0.5, label=\"l\"); [p, q] = split(y, 2, axis=1); z = concat([p, q], 1); } outputs { "
-     "z; "
-     "p, q; } }"),
+     "z; p, q; } }"),
     ("webnn_graph \"b\" v2 @quantized { inputs { x: u8[2, 3]; } consts { s: f32[1, 1] @bytes([0,0,128,63]); z: u8[1, 1] "
      "@scalar(128); }\n"
      " nodes { y = dequantizeLinear(x, s, z); w = clamp(y, minValue=-Infinity, maxValue=6.0); v = softmax(w, axis=1); } } "

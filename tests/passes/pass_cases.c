@@ -274,8 +274,6 @@ static void finish_case(struct file *f, const struct settings *s, const char *na
         fprintf(stderr, "%s: case \"%s\" fails\n", f->path, name);
         f->failed++;
     } else if (f->updated) {
-        if (graph_length < 2 || graph[graph_length - 2] != '\n')
-            fputc('\n', f->updated);
         fprintf(f->updated, "%s\n%s\n", *changed ? "# becomes" : "# stays", changed);
     } else {
         if (*changed)

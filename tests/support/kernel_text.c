@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "support/kernel_text.h"
 
-#include <ctype.h>
-
 #include "ir/kernel/kernel_internal.h"
-#include "support/test.h"
+#include "support/words.h"
 
-enum { NAMES_MAX = 8192, NAME_MAX = 32, GUARDS_MAX = 16 };
+enum { NAMES_MAX = 8192, GUARDS_MAX = 16 };
 
 struct named {
     char name[NAME_MAX];
@@ -16,7 +14,7 @@ struct named {
 };
 
 struct parser {
-    const char *start, *at;
+    struct words w;
     struct kernel *k;
     uint32_t name_count, waiting_count;
     struct named names[NAMES_MAX];
@@ -27,65 +25,7 @@ struct parser {
     int64_t reach[KERNEL_TENSORS_MAX]; /* of tensors without a size: one more than the last address */
 };
 
-/* ---- words ---- */
-
-static void wrong(const struct parser *p, const char *what, const char *word)
-{
-    unsigned line = 1;
-
-    for (const char *c = p->start; c < p->at; c++)
-        line += *c == '\n';
-    fail_msg("line %u: %s '%s' before '%.30s' in\n%s", line, what, word, p->at, p->start);
-}
-
-/* Leaves out spaces and comments. */
-static char next(struct parser *p)
-{
-    while (isspace((unsigned char)*p->at) || *p->at == '#')
-        p->at += *p->at == '#' ? strcspn(p->at, "\n") : 1;
-    return *p->at;
-}
-
-static size_t word_length(const char *at)
-{
-    size_t n = 0;
-
-    while (isalnum((unsigned char)at[n]) || at[n] == '_' || (n && at[n] == '.' && isalpha((unsigned char)at[n + 1])))
-        n++;
-    return isdigit((unsigned char)*at) ? 0 : n;
-}
-
-/* Takes a word or a sign if it is next. */
-static bool take(struct parser *p, const char *what)
-{
-    const size_t length = strlen(what);
-
-    next(p);
-    if (strncmp(p->at, what, length) || (word_length(what) == length && word_length(p->at) != length))
-        return false;
-    p->at += length;
-    return true;
-}
-
-static void need(struct parser *p, const char *what)
-{
-    if (!take(p, what))
-        wrong(p, "there is no", what);
-}
-
-/* Takes any word; `word` is empty if there is none. */
-static const char *take_word(struct parser *p, char word[NAME_MAX])
-{
-    next(p);
-    const size_t length = word_length(p->at);
-
-    if (length >= NAME_MAX)
-        wrong(p, "too long a name", "");
-    memcpy(word, p->at, length);
-    word[length] = '\0';
-    p->at += length;
-    return word;
-}
+/* ---- names ---- */
 
 static struct named *find(struct parser *p, const char *name)
 {
@@ -98,17 +38,17 @@ static struct named *find(struct parser *p, const char *name)
 static const struct named *need_name(struct parser *p, int kind)
 {
     char word[NAME_MAX];
-    const struct named *n = find(p, take_word(p, word));
+    const struct named *n = find(p, take_word(&p->w, word));
 
     if (!n || (int)n->kind != kind)
-        wrong(p, kind == IS_FORM ? "there is no variable" : "there is no tensor", word);
+        wrong(&p->w, kind == IS_FORM ? "there is no variable" : "there is no tensor", word);
     return n;
 }
 
 static void name_it(struct parser *p, const char *name, int kind, uint32_t id, struct kaffine form)
 {
     if (find(p, name) || !*name || p->name_count == NAMES_MAX)
-        wrong(p, "this is no new name:", name);
+        wrong(&p->w, "this is no new name:", name);
     struct named *n = &p->names[p->name_count++];
     strcpy(n->name, name);
     n->kind = kind;
@@ -125,24 +65,24 @@ static struct kaffine parse_factor(struct parser *p)
     struct kaffine form;
     char *end;
 
-    if (take(p, "-"))
+    if (take(&p->w, "-"))
         return kaffine_scale(p->k, parse_factor(p), -1);
-    if (take(p, "(")) {
+    if (take(&p->w, "(")) {
         form = parse_form(p);
-        need(p, ")");
+        need(&p->w, ")");
         return form;
     }
-    if (!isdigit((unsigned char)*p->at))
+    if (!isdigit((unsigned char)*p->w.at))
         return need_name(p, IS_FORM)->form;
-    form = kaffine_const(strtoll(p->at, &end, 0));
-    p->at = end;
+    form = kaffine_const(strtoll(p->w.at, &end, 0));
+    p->w.at = end;
     return form;
 }
 
 static int64_t need_number(struct parser *p, struct kaffine form, int64_t least)
 {
     if (form.count || form.offset < least)
-        wrong(p, "this is no number that is large enough", "");
+        wrong(&p->w, "this is no number that is large enough", "");
     return form.offset;
 }
 
@@ -152,15 +92,15 @@ static struct kaffine parse_product(struct parser *p)
 
     while (true) {
         int64_t divide = 1, modulo = 0;
-        if (take(p, "*")) {
+        if (take(&p->w, "*")) {
             const struct kaffine b = parse_factor(p);
             a = b.count ? kaffine_scale(p->k, b, need_number(p, a, INT64_MIN)) : kaffine_scale(p->k, a, b.offset);
             continue;
         }
-        const bool divided = take(p, "/");
+        const bool divided = take(&p->w, "/");
         if (divided)
             divide = need_number(p, parse_factor(p), 1);
-        if (take(p, "%"))
+        if (take(&p->w, "%"))
             modulo = need_number(p, parse_factor(p), 0);
         else if (!divided)
             return a;
@@ -176,8 +116,8 @@ static struct kaffine parse_form(struct parser *p)
     struct kaffine form = parse_product(p);
 
     while (true) {
-        const bool minus = take(p, "-");
-        if (!minus && !take(p, "+"))
+        const bool minus = take(&p->w, "-");
+        if (!minus && !take(&p->w, "+"))
             return form;
         form = kaffine_add(p->k, form, kaffine_scale(p->k, parse_product(p), minus ? -1 : 1));
     }
@@ -191,9 +131,9 @@ static int64_t parse_size(struct parser *p)
 /* Reads "[FORM]". */
 static struct kaffine parse_address(struct parser *p)
 {
-    need(p, "[");
+    need(&p->w, "[");
     const struct kaffine form = parse_form(p);
-    need(p, "]");
+    need(&p->w, "]");
     return form;
 }
 
@@ -204,11 +144,11 @@ static uint32_t parse_guards(struct parser *p, const struct kguard **guards)
     uint32_t n = 0;
 
     assert_non_null(to);
-    for (*guards = to; n < GUARDS_MAX && take(p, "if"); n++) {
-        need(p, "0");
-        need(p, "<=");
+    for (*guards = to; n < GUARDS_MAX && take(&p->w, "if"); n++) {
+        need(&p->w, "0");
+        need(&p->w, "<=");
         to[n].form = parse_form(p);
-        need(p, "<");
+        need(&p->w, "<");
         to[n].bound = parse_size(p);
     }
     return n;
@@ -226,7 +166,7 @@ static bool find_type(const char *word, enum ktype *type)
 
 static bool number_is_next(struct parser *p)
 {
-    return isdigit((unsigned char)next(p)) || *p->at == '-' || !strncmp(p->at, "nan", 3) || !strncmp(p->at, "inf", 3);
+    return isdigit((unsigned char)next(&p->w)) || *p->w.at == '-' || !strncmp(p->w.at, "nan", 3) || !strncmp(p->w.at, "inf", 3);
 }
 
 static union scalar parse_number(struct parser *p, enum ktype type)
@@ -235,14 +175,14 @@ static union scalar parse_number(struct parser *p, enum ktype type)
     char *end;
 
     if (!number_is_next(p))
-        wrong(p, "there is no number", "");
+        wrong(&p->w, "there is no number", "");
     if (type == KT_F64)
-        s.f64 = strtod(p->at, &end);
+        s.f64 = strtod(p->w.at, &end);
     else if (type == KT_F32)
-        s.f32 = strtof(p->at, &end);
+        s.f32 = strtof(p->w.at, &end);
     else
-        s.u64 = *p->at == '-' ? (uint64_t)strtoll(p->at, &end, 0) : strtoull(p->at, &end, 0);
-    p->at = end;
+        s.u64 = *p->w.at == '-' ? (uint64_t)strtoll(p->w.at, &end, 0) : strtoull(p->w.at, &end, 0);
+    p->w.at = end;
     return s;
 }
 
@@ -253,7 +193,7 @@ static uint32_t parse_load(struct parser *p, const struct named *tensor)
     const uint32_t n = parse_guards(p, &guards);
     union scalar fill = {.u64 = 0};
 
-    if (n && take(p, "else"))
+    if (n && take(&p->w, "else"))
         fill = parse_number(p, ktype_of(p->k->tensors[tensor->id].type));
     return kernel_load(p->k, tensor->id, address, n, guards, fill);
 }
@@ -274,7 +214,7 @@ static uint32_t parse_operation(struct parser *p, const char *word, enum ktype t
     while (op == K_REDUCE && reduce < KR_COUNT_ && strcmp(kreduce_name(reduce), dot))
         reduce++;
     if (op == K_OP_COUNT || reduce == KR_COUNT_ || (op == K_BITCAST && *dot && !find_type(dot, &type)))
-        wrong(p, "there is no operation", word);
+        wrong(&p->w, "there is no operation", word);
     if (op == K_LOAD)
         return parse_load(p, need_name(p, IS_TENSOR));
     if (op == K_CONST)
@@ -284,14 +224,14 @@ static uint32_t parse_operation(struct parser *p, const char *word, enum ktype t
         return form.count ? kernel_index(p->k, form) : kernel_size(p->k, form.offset);
     }
     const uint32_t count = op == K_REDUCE && reduce == KR_DOT ? 2 : kop_arity(op);
-    const bool brackets = take(p, "(");
+    const bool brackets = take(&p->w, "(");
     for (uint32_t i = 0; i < count; i++) {
         if (i && brackets)
-            need(p, ",");
+            need(&p->w, ",");
         args[i] = parse_value(p);
     }
     if (brackets)
-        need(p, ")");
+        need(&p->w, ")");
     return op == K_REDUCE && reduce == KR_DOT ? kernel_dot(p->k, args[0], args[1])
            : op == K_REDUCE                   ? kernel_reduce(p->k, reduce, args[0])
            : op == K_SCAN                     ? kernel_scan(p->k, args[0], !strcmp(dot, "exclusive"))
@@ -308,21 +248,21 @@ static uint32_t parse_value(struct parser *p)
     enum ktype type;
     uint32_t value;
 
-    if (take(p, "(")) {
+    if (take(&p->w, "(")) {
         value = parse_value(p);
-        need(p, ")");
+        need(&p->w, ")");
         return value;
     }
     if (number_is_next(p))
         return kernel_const(p->k, KT_F32, parse_number(p, KT_F32));
-    const struct named *n = find(p, take_word(p, word));
+    const struct named *n = find(p, take_word(&p->w, word));
     if (n && n->kind != IS_FORM)
         return n->kind == IS_EXPR ? n->id : parse_load(p, n);
     if (!find_type(word, &type))
         return parse_operation(p, word, KT_F32);
-    need(p, "(");
+    need(&p->w, "(");
     value = number_is_next(p) ? kernel_const(p->k, type, parse_number(p, type)) : kernel_cast(p->k, type, parse_value(p));
-    need(p, ")");
+    need(&p->w, ")");
     return value;
 }
 
@@ -333,11 +273,11 @@ static void parse_loop(struct parser *p, const char *name, enum kvar_kind kind)
     char tensor[NAME_MAX];
     uint32_t var;
 
-    need(p, "<");
+    need(&p->w, "<");
     const int64_t size = parse_size(p);
-    if (take(p, "bounded")) {
-        need(p, "by"); /* the tensor follows, and has its own name */
-        var = kernel_bounded_var(p->k, kind, size, (uint32_t)strtoul(take_word(p, tensor) + 1, NULL, 10));
+    if (take(&p->w, "bounded")) {
+        need(&p->w, "by"); /* the tensor follows, and has its own name */
+        var = kernel_bounded_var(p->k, kind, size, (uint32_t)strtoul(take_word(&p->w, tensor) + 1, NULL, 10));
     } else {
         var = kernel_var(p->k, kind, size);
     }
@@ -349,13 +289,13 @@ static void parse_loaded(struct parser *p, const char *name)
 {
     char word[NAME_MAX];
 
-    need(p, "=");
-    next(p);
-    const char *at = p->at;
-    const bool later = *take_word(p, word) && take(p, "<") && !find(p, word);
-    p->at = at;
-    const uint32_t expr = later ? (take_word(p, word), KEXPR_NONE) : parse_value(p);
-    need(p, "<");
+    need(&p->w, "=");
+    next(&p->w);
+    const char *at = p->w.at;
+    const bool later = *take_word(&p->w, word) && take(&p->w, "<") && !find(p, word);
+    p->w.at = at;
+    const uint32_t expr = later ? (take_word(&p->w, word), KEXPR_NONE) : parse_value(p);
+    need(&p->w, "<");
     const int64_t size = parse_size(p);
     if (!later) {
         name_it(p, name, IS_FORM, 0, kernel_loaded_var(p->k, expr, size));
@@ -372,25 +312,25 @@ static void parse_tensor(struct parser *p, const char *name, bool local)
 {
     char word[NAME_MAX];
 
-    need(p, ":");
-    take_word(p, word);
+    need(&p->w, ":");
+    take_word(&p->w, word);
     const dtype type = dtype_parse(word, strlen(word));
     if (!type)
-        wrong(p, "there is no type", word);
-    need(p, "[");
-    const int64_t elements = take(p, "]") ? 0 : parse_size(p);
+        wrong(&p->w, "there is no type", word);
+    need(&p->w, "[");
+    const int64_t elements = take(&p->w, "]") ? 0 : parse_size(p);
     if (elements)
-        need(p, "]");
+        need(&p->w, "]");
     const uint32_t id = local ? kernel_local(p->k, type, elements) : kernel_tensor(p->k, type, elements, false, NULL);
     name_it(p, name, IS_TENSOR, local ? KERNEL_TENSORS_MAX + id : id, kaffine_const(0));
-    if (local && take(p, "at"))
+    if (local && take(&p->w, "at"))
         parse_form(p);
     if (local)
         return;
-    p->k->tensors[id].unaligned = take(p, "unaligned");
-    p->k->tensors[id].pairs_fit = take(p, "pairs_fit");
-    p->k->tensors[id].magnitude = take(p, "magnitude") ? (uint8_t)parse_size(p) : 0;
-    p->k->tensors[id].written = take(p, "written");
+    p->k->tensors[id].unaligned = take(&p->w, "unaligned");
+    p->k->tensors[id].pairs_fit = take(&p->w, "pairs_fit");
+    p->k->tensors[id].magnitude = take(&p->w, "magnitude") ? (uint8_t)parse_size(p) : 0;
+    p->k->tensors[id].written = take(&p->w, "written");
 }
 
 static void parse_store(struct parser *p, const struct named *tensor)
@@ -398,7 +338,7 @@ static void parse_store(struct parser *p, const struct named *tensor)
     const struct kaffine address = parse_address(p);
     const struct kguard *guards;
 
-    need(p, "=");
+    need(&p->w, "=");
     const uint32_t value = parse_value(p), count = parse_guards(p, &guards);
     kernel_store(p->k, tensor->id, address, value, count, guards);
 }
@@ -414,26 +354,26 @@ static void parse_stage(struct parser *p)
     char word[NAME_MAX];
 
     parse_form(p);
-    need(p, "macro-tile");
+    need(&p->w, "macro-tile");
     const uint32_t macro_tile_vars = (uint32_t)parse_size(p);
-    while (count < KERNEL_TENSORS_MAX && strcmp(take_word(p, word), "kernel")) {
+    while (count < KERNEL_TENSORS_MAX && strcmp(take_word(&p->w, word), "kernel")) {
         if ((n = find(p, word))) {
             tensors[count++] = n->id;
         } else if (!strcmp(word, "if")) {
-            how.when = take(p, "not") ? KSTAGE_NOT_BELOW : KSTAGE_BELOW;
+            how.when = take(&p->w, "not") ? KSTAGE_NOT_BELOW : KSTAGE_BELOW;
             how.predicate = need_name(p, IS_TENSOR)->id - KERNEL_TENSORS_MAX;
-            need(p, "<");
+            need(&p->w, "<");
             how.limit = parse_number(p, KT_F32).f32;
-        } else if (strcmp(word, "at") || !take(p, "intervals")) {
-            wrong(p, "there is no tensor", word);
+        } else if (strcmp(word, "at") || !take(&p->w, "intervals")) {
+            wrong(&p->w, "there is no tensor", word);
         }
     }
-    struct kernel *own = parse_kernel(p->start, &p->at, true);
+    struct kernel *own = parse_kernel(p->w.start, &p->w.at, true);
     own->macro_tile_vars = macro_tile_vars;
     own->rare = how.when == KSTAGE_NOT_BELOW;
     struct kstage *stage = kernel_stage(p->k, own, tensors);
     if (!stage)
-        wrong(p, "this is no stage:", p->k->error.message);
+        wrong(&p->w, "this is no stage:", p->k->error.message);
     stage->when = how.when;
     stage->predicate = how.predicate;
     stage->limit = how.limit;
@@ -459,25 +399,25 @@ static void parse_statement(struct parser *p, const char *word)
                 parse_store(p, need_name(p, IS_TENSOR));
                 continue;
             }
-            take_word(p, name);
+            take_word(&p->w, name);
             if (kind == TENSOR) {
                 parse_tensor(p, name, false);
             } else if (kind == KVAR_LOADED) {
                 parse_loaded(p, name);
             } else if (kind == KVAR_DIVMOD || kind == FORM) {
-                need(p, "=");
+                need(&p->w, "=");
                 name_it(p, name, IS_FORM, 0, parse_form(p));
             } else {
                 parse_loop(p, name, (enum kvar_kind)kind);
             }
-        } while (take(p, ","));
-    } else if (take(p, ":")) {
-        if (!find_type(take_word(p, name), &type))
-            wrong(p, "there is no type", name);
-        need(p, "=");
-        name_it(p, word, IS_EXPR, parse_operation(p, take_word(p, name), type), kaffine_const(0));
+        } while (take(&p->w, ","));
+    } else if (take(&p->w, ":")) {
+        if (!find_type(take_word(&p->w, name), &type))
+            wrong(&p->w, "there is no type", name);
+        need(&p->w, "=");
+        name_it(p, word, IS_EXPR, parse_operation(p, take_word(&p->w, name), type), kaffine_const(0));
     } else {
-        need(p, "=");
+        need(&p->w, "=");
         name_it(p, word, IS_EXPR, parse_value(p), kaffine_const(0));
     }
 }
@@ -500,22 +440,22 @@ static struct kernel *parse_kernel(const char *start, const char **at, bool in_b
     char word[NAME_MAX];
 
     assert_true(p && k);
-    *p = (struct parser){.start = start, .at = *at, .k = k};
+    *p = (struct parser){.w = {start, *at}, .k = k};
     k->builder.keeps_guards = in_braces; /* as it was printed */
-    next(p);
+    next(&p->w);
     if (in_braces) {
-        const size_t length = strcspn(p->at, " {\n");
-        if (strncmp(p->at, "(unnamed)", length))
-            snprintf(k->name, sizeof k->name, "%.*s", (int)length, p->at);
-        p->at += length;
-        need(p, "{");
+        const size_t length = strcspn(p->w.at, " {\n");
+        if (strncmp(p->w.at, "(unnamed)", length))
+            snprintf(k->name, sizeof k->name, "%.*s", (int)length, p->w.at);
+        p->w.at += length;
+        need(&p->w, "{");
     }
-    while (in_braces ? !take(p, "}") : (next(p), *p->at))
-        parse_statement(p, take_word(p, word));
+    while (in_braces ? !take(&p->w, "}") : (next(&p->w), *p->w.at))
+        parse_statement(p, take_word(&p->w, word));
     for (uint32_t i = 0; i < p->waiting_count; i++) {
         const struct named *n = find(p, p->waiting[i].name);
         if (!n)
-            wrong(p, "there is no expression", p->waiting[i].name);
+            wrong(&p->w, "there is no expression", p->waiting[i].name);
         k->vars[p->waiting[i].var].expr = n->id;
     }
     for (uint32_t i = 0; i < k->expr_count; i++)
@@ -526,8 +466,8 @@ static struct kernel *parse_kernel(const char *start, const char **at, bool in_b
     for (uint32_t t = 0; t < k->tensor_count; t++)
         k->tensors[t].elements += p->reach[t];
     if (k->error.status)
-        wrong(p, "the kernel is refused:", k->error.message);
-    *at = p->at;
+        wrong(&p->w, "the kernel is refused:", k->error.message);
+    *at = p->w.at;
     return k;
 }
 

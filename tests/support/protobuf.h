@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,4 +61,28 @@ static inline void put_message(struct bytes *b, unsigned field, struct bytes *m)
     put_bytes(b, field, m->data, m->length);
     free(m->data);
     *m = (struct bytes){0};
+}
+
+/** Appends a ValueInfoProto as a field: a tensor of that type.  dims: sizes and names of dimensions; NULL: there is no shape.
+ */
+static inline void put_port(struct bytes *b, unsigned field, const char *name, int type, const char *dims)
+{
+    struct bytes info = {0}, kind = {0}, tensor = {0}, shape = {0}, dim = {0};
+    char word[32];
+    int length;
+
+    for (const char *at = dims; at && sscanf(at, "%31s%n", word, &length) == 1; at += length) {
+        if (strtol(word, NULL, 10))
+            put_int(&dim, 1, strtol(word, NULL, 10));
+        else
+            put_text(&dim, 2, word);
+        put_message(&shape, 1, &dim);
+    }
+    put_int(&tensor, 1, type);
+    if (dims)
+        put_message(&tensor, 2, &shape);
+    put_message(&kind, 1, &tensor);
+    put_text(&info, 1, name);
+    put_message(&info, 2, &kind);
+    put_message(b, field, &info);
 }

@@ -80,8 +80,7 @@ static const struct shape_case shape_cases[] = {
      true},
     {"depthwise convolution in nchw",
      "inputs { x: f32[1, 3, 9, 19]; w: f32[3, 1, 3, 3]; } nodes { y = conv2d(x, w, padding=[1, 1, 1, 1], groups=3); } outputs "
-     "{ y; "
-     "}",
+     "{ y; }",
      GPU_TILES,
      {GLOBAL_TILE(2, 1, 8)},
      false},
@@ -101,8 +100,7 @@ static const struct shape_case shape_cases[] = {
      false},
     {"vectors along columns",
      "inputs { x: f32[3, 4, 37]; y: f32[37]; z: f16[3, 1, 37]; } nodes { a = mul(x, y); b = exp(a); c = cast(z, float32); d = "
-     "max(b, "
-     "c); e = reduceSum(d, axes=[1]); } outputs { d; e; }",
+     "max(b, c); e = reduceSum(d, axes=[1]); } outputs { d; e; }",
      GPU_POINTS,
      {{.lanes = 8}, {.no_lanes = true}},
      true},
@@ -159,8 +157,7 @@ static const struct shape_case shape_cases[] = {
      false},
     {"windows of bytes that move by four",
      "inputs { x: u8[1, 3, 9, 70]; } nodes { c = cast(x, \"float32\"); y = maxPool2d(c, windowDimensions=[2, 5], strides=[3, "
-     "4], "
-     "padding=[1, 0, 3, 2]); } outputs { y; }",
+     "4], padding=[1, 0, 3, 2]); } outputs { y; }",
      GPU_POINTS,
      {{.lanes = 16}, {.lanes = 4}},
      true},

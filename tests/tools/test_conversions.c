@@ -79,11 +79,6 @@ TEST(numbers_are_constants_without_a_file)
 /** Writes y = Reshape(x, shape), with both as inputs. */
 static void write_reshape(const char *path)
 {
-    static const struct {
-        unsigned field;
-        const char *name;
-        int type, size;
-    } ports[] = {{11, "x", 1, 6}, {11, "shape", 7, 2}, {12, "y", 1, 0}};
     struct bytes model = {0}, graph = {0}, node = {0}, set = {0};
 
     put_text(&node, 1, "x");
@@ -91,21 +86,9 @@ static void write_reshape(const char *path)
     put_text(&node, 2, "y");
     put_text(&node, 4, "Reshape");
     put_message(&graph, 1, &node);
-    for (size_t i = 0; i < sizeof ports / sizeof *ports; i++) {
-        struct bytes info = {0}, type = {0}, tensor = {0}, shape = {0}, dim = {0};
-
-        if (ports[i].size) {
-            put_int(&dim, 1, ports[i].size);
-            put_message(&shape, 1, &dim);
-        }
-        put_int(&tensor, 1, ports[i].type);
-        if (ports[i].size)
-            put_message(&tensor, 2, &shape);
-        put_message(&type, 1, &tensor);
-        put_text(&info, 1, ports[i].name);
-        put_message(&info, 2, &type);
-        put_message(&graph, ports[i].field, &info);
-    }
+    put_port(&graph, 11, "x", 1, "6");
+    put_port(&graph, 11, "shape", 7, "2");
+    put_port(&graph, 12, "y", 1, NULL);
     put_int(&set, 2, 17);
     put_int(&model, 1, 8);
     put_message(&model, 7, &graph);

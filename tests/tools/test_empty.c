@@ -4,25 +4,6 @@
 
 #include "support/protobuf.h"
 
-/** Adds an input or output of float32 [1, name of a dimension, 2]. */
-static void add_port(struct bytes *graph, unsigned field, const char *name, const char *dimension)
-{
-    struct bytes info = {0}, type = {0}, tensor = {0}, shape = {0}, dim = {0};
-
-    put_int(&dim, 1, 1);
-    put_message(&shape, 1, &dim);
-    put_text(&dim, 2, dimension);
-    put_message(&shape, 1, &dim);
-    put_int(&dim, 1, 2);
-    put_message(&shape, 1, &dim);
-    put_int(&tensor, 1, 1);
-    put_message(&tensor, 2, &shape);
-    put_message(&type, 1, &tensor);
-    put_text(&info, 1, name);
-    put_message(&info, 2, &type);
-    put_message(graph, field, &info);
-}
-
 /** Makes all = Concat(past, new) along the middle axis. */
 static struct bytes make_model(void)
 {
@@ -38,9 +19,9 @@ static struct bytes make_model(void)
     put_message(&node, 5, &axis);
     put_message(&graph, 1, &node);
     put_text(&graph, 2, "cache");
-    add_port(&graph, 11, "past", "past_length");
-    add_port(&graph, 11, "new", "length");
-    add_port(&graph, 12, "all", "total");
+    put_port(&graph, 11, "past", 1, "1 past_length 2");
+    put_port(&graph, 11, "new", 1, "1 length 2");
+    put_port(&graph, 12, "all", 1, "1 total 2");
     put_int(&set, 2, 17);
     put_int(&model, 1, 8);
     put_message(&model, 7, &graph);

@@ -59,8 +59,7 @@ TEST(objects_have_quantized_weights)
     }
     /* So do objects and saved graphs whose other operands are rounded, where processors multiply bytes. */
     runs(0, "",
-         "%s dense.webnn --random 1 --quantize-weights int4 --precision int8 --output y=want.npy --quiet "
-         "--save dense.wnn",
+         "%s dense.webnn --random 1 --quantize-weights int4 --precision int8 --output y=want.npy --quiet --save dense.wnn",
          WEBNN_RUN);
     runs(0, "", "%s dense.wnn --random 1 --compare y=want.npy --atol 0 --rtol 0", WEBNN_RUN);
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries && processor_multiplies_bytes(); i++) {

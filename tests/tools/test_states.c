@@ -7,8 +7,7 @@ TEST(states_go_on)
 {
     write_text("count.webnn",
                "webnn_graph \"count\" v1 { inputs { a.old: f32[2]; b.old: f32[2]; } consts { one: f32[2] "
-               "@scalar(1); } nodes { a.new = add(a.old, one); b.new = sub(b.old, one); } outputs { a.new; b.new; "
-               "} }");
+               "@scalar(1); } nodes { a.new = add(a.old, one); b.new = sub(b.old, one); } outputs { a.new; b.new; } }");
     runs(0, "5 5", "%s count.webnn --repeat 5 --state '*.old=*.new'", WEBNN_RUN);
     assert_printed("-5 -5");
     runs(0, "5 5", "%s count.webnn --repeat 5 --state a.old=a.new", WEBNN_RUN);

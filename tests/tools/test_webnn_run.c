@@ -605,9 +605,7 @@ TEST(symbolic_dimensions_come_from_arrays)
 {
     const char *m = needed_model("magika-v3");
 
-    runs(0, "",
-         "%s %s --input %s/case_0/input_0.npy --compare target_label=%s/case_0/output_0.npy --rtol 1e-3 --atol "
-         "1e-4",
+    runs(0, "", "%s %s --input %s/case_0/input_0.npy --compare target_label=%s/case_0/output_0.npy --rtol 1e-3 --atol 1e-4",
          WEBNN_RUN, m, m, m);
     runs(1, "unk__214", "%s %s", WEBNN_RUN, m);
 }

@@ -28,8 +28,7 @@ TEST(checked_vectors_agree)
          false},
         {"vectors of rows of odd lengths",
          "inputs { x: f32[5, 33]; h: f16[5, 33]; i: u8[33]; } nodes { a = exp(x); b = sqrt(h); c = cast(i, float32); } outputs "
-         "{ a; b; c; "
-         "}",
+         "{ a; b; c; }",
          GPU_POINTS,
          {{.lanes = 4}},
          false},

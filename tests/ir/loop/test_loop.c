@@ -11,9 +11,9 @@
  *   # units: 0 2             or "groups: 2 1 1" of a device's kernel
  *   # scratch: 64
  *   # gives t0: 1 2 3        after it: a tensor's numbers
- *   # fails: TEXT            the message of the interpreter has this in it; verify: that of the verifier; parse: of the parser
+ *   # fails: TEXT            the message of the interpreter has this in it; verify: that of the verifier
  *
- * All text is read back as it was printed, and cut off anywhere it is refused or fine, but read.
+ * All text is read back as it was printed.
  */
 #include "ir/support/number.h"
 #include "support/case_files.h"
@@ -46,19 +46,6 @@ static void count_operations(const struct loop_region *region)
     }
 }
 
-static void check_cut_off(const char *text)
-{
-    const size_t length = strlen(text);
-
-    for (size_t end = 0; end < length; end += 1 + length / 200) {
-        SCOPED(loop_module_free) struct loop_module m = {0};
-        OWNED(memory) char *part = strndup(text, end);
-        struct error e = {0};
-        if (loop_parse(&m, part, end, &e))
-            loop_verify(&m, &e);
-    }
-}
-
 /* Reads, verifies and runs the last kernel.  Returns the word before the message that it fails with, or NULL. */
 static const char *run(const struct loop_case *c, struct error *e)
 {
@@ -75,9 +62,7 @@ static const char *run(const struct loop_case *c, struct error *e)
                                        c->budget};
     const char *fails = NULL;
 
-    check_cut_off(c->text);
-    if (!loop_parse(&m, c->text, strlen(c->text), e))
-        return "parse";
+    loop_read(&m, c->text);
     assert_loop_reads_back(&m);
     if (!loop_verify(&m, e))
         fails = "verify";

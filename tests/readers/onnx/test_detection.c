@@ -428,8 +428,7 @@ TEST(sizes_that_cannot_be_bounds_are_refused)
     begin_sizes(); /* and rows count as well */
     integers(t, "columns", 1, (int64_t[]){1});
     nodes_in(t, &t->graph,
-             "column = Concat shape columns, axis 0; tall = Reshape score column; y = Slice tall first shape "
-             "columns");
+             "column = Concat shape columns, axis 0; tall = Reshape score column; y = Slice tall first shape columns");
     refused(t, NULL, "its end is known at run time only, and so is how many elements of dimension 0 count");
     begin_sizes(); /* how many rows there are would not be the count divided by 2 */
     integers(t, "pair", 2, (int64_t[]){2, -1});
@@ -515,8 +514,7 @@ TEST(elements_that_are_not_zero_are_found)
         start(t, 17);
         inputs_of(t, F32, "x 2 3; s 2 3");
         nodes_in(t, &t->graph,
-                 "y = NonZero x; places = Transpose y; values = GatherND s places; sum = ReduceSum values, "
-                 "keepdims 0");
+                 "y = NonZero x; places = Transpose y; values = GatherND s places; sum = ReduceSum values, keepdims 0");
         output(t, "y sum");
         run_all(i ? *none : *x, sizeof x, (float[]){1, 2, 4, 8, 16, 32}, sizeof x, out, 3);
         assert_int_equal(count, i ? 0 : 3);

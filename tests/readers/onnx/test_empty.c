@@ -39,8 +39,7 @@ TEST(what_is_computed_of_nothing_is_nothing)
     initializer(t, tensor(t, "scale", F32, 1, (const int64_t[]){4}, (const float[]){1, 2, 3, 4}, 16));
     nodes_in(t, &t->graph, "a = Mul past scale; b = Sigmoid a; c = Greater b a; d = Where c a b; e = Cast d, to 1");
     nodes_in(t, &t->graph,
-             "f = Transpose e; g = Transpose f; h = Softmax g, axis 1; i = Concat h e, axis 0; y = Concat i "
-             "x, axis 0");
+             "f = Transpose e; g = Transpose f; h = Softmax g, axis 1; i = Concat h e, axis 0; y = Concat i x, axis 0");
     expect_identity(t, 12);
 }
 

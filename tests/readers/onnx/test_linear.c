@@ -32,23 +32,6 @@ static void put_node(struct bytes *list, unsigned field, const char *op, const c
     put_message(list, field, &n);
 }
 
-/** A port: a float of shape [1], or without a shape. */
-static void put_port(struct bytes *graph, unsigned field, const char *name, bool shaped)
-{
-    struct bytes dim = {0}, shape = {0}, tensor_type = {0}, type = {0}, info = {0};
-
-    put_int(&dim, 1, 1);
-    put_message(&shape, 1, &dim);
-    put_int(&tensor_type, 1, F32);
-    if (shaped)
-        put_message(&tensor_type, 2, &shape);
-    free(shape.data);
-    put_message(&type, 1, &tensor_type);
-    put_text(&info, 1, name);
-    put_message(&info, 2, &type);
-    put_message(graph, field, &info);
-}
-
 static void put_opset(struct bytes *model, unsigned field, const char *domain, int64_t version)
 {
     struct bytes set = {0};
@@ -134,9 +117,9 @@ static bool many_iterations(struct bytes *model, struct bytes *graph, size_t n)
     put_message(graph, 5, &t);
     for (size_t i = 0; i < n; i++)
         put_node(&branch, 1, "Identity", "", "s", name_of('q', i));
-    put_port(&branch, 12, name_of('q', n - 1), true);
+    put_port(&branch, 12, name_of('q', n - 1), F32, "1");
     put_node(&other, 1, "Identity", "", "s", "same");
-    put_port(&other, 12, "same", true);
+    put_port(&other, 12, "same", F32, "1");
     put_text(&choice, 1, "no");
     put_text(&choice, 2, "next");
     put_text(&choice, 4, "If");
@@ -149,11 +132,11 @@ static bool many_iterations(struct bytes *model, struct bytes *graph, size_t n)
     put_int(&a, 20, 5);
     put_message(&choice, 5, &a);
     put_message(&body, 1, &choice);
-    put_port(&body, 11, "turn", true);
-    put_port(&body, 11, "go", true);
-    put_port(&body, 11, "s", true);
-    put_port(&body, 12, "go", true);
-    put_port(&body, 12, "next", true);
+    put_port(&body, 11, "turn", F32, "1");
+    put_port(&body, 11, "go", F32, "1");
+    put_port(&body, 11, "s", F32, "1");
+    put_port(&body, 12, "go", F32, "1");
+    put_port(&body, 12, "next", F32, "1");
     put_text(&loop, 1, "trips");
     put_text(&loop, 1, "");
     put_text(&loop, 1, "x");
@@ -171,7 +154,7 @@ static bool many_iterations(struct bytes *model, struct bytes *graph, size_t n)
 static bool many_open_inputs(struct bytes *model, struct bytes *graph, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        put_port(graph, 11, name_of('i', i), false);
+        put_port(graph, 11, name_of('i', i), F32, NULL);
     put_node(graph, 1, "Cos", "", "x", "y");
     return false;
 }
@@ -217,8 +200,8 @@ static double time_reading(const struct kind *kind, size_t n)
 
     put_int(&model, 1, 8);
     put_opset(&model, 8, "", 17);
-    put_port(&graph, 11, "x", true);
-    put_port(&graph, 12, "y", true);
+    put_port(&graph, 11, "x", F32, "1");
+    put_port(&graph, 12, "y", F32, "1");
     bool valid = kind->make(&model, &graph, n);
     put_message(&model, 7, &graph);
     for (int i = 0; i < 3; i++) {

@@ -20,8 +20,7 @@ TEST(every_allocation_can_fail)
     attribute_float(t, node_in(t, body, "Elu", "s", "s2"), "alpha", 2);
     outputs_in(t, body, "go s2");
     nodes_in(t, &t->graph,
-             "places = NonZero x; shape_of = Shape places; filled = ConstantOfShape shape_of; refused = "
-             "TfIdfVectorizer x");
+             "places = NonZero x; shape_of = Shape places; filled = ConstantOfShape shape_of; refused = TfIdfVectorizer x");
     output(t, "y filled refused");
     size = onnx__model_proto__get_packed_size(&t->model);
     uint8_t *bytes = keep(t, size);

@@ -37,8 +37,7 @@ static const char *const networks[] = {
      "one: f32[16] @scalar(1.5); } nodes { a = layerNormalization(x, scale=one, axes=[1]); qx = matmul(a, q); kx = matmul(a, "
      "k); "
      "vx = matmul(a, v); kt = transpose(kx); s = matmul(qx, kt); w = softmax(s, 1); o = matmul(w, vx); y = add(o, x); } "
-     "outputs "
-     "{ y; }"),
+     "outputs { y; }"),
     /* loops of steps */
     ("inputs { x: f32[7, 1, 4]; h0: f32[2, 1, 5]; } consts { w: f32[2, 20, 4] @scalar(0.2); r: f32[2, 20, 5] @scalar(-0.1); b: "
      "f32[2, 20] @scalar(0.05); } nodes { [h, c, s] = lstm(x, w, r, 7, 5, direction=both, bias=b, returnSequence=true, "
