@@ -126,7 +126,7 @@ static V compute(struct emitter *e, const struct context *cx, uint32_t expr)
     float table[16];
     const uint32_t index = x->type == KT_F32 ? lookup_find(e, expr, lanes, table) : KEXPR_NONE;
     if (index != KEXPR_NONE)
-        return op2(&e->m, LOOP_PERMUTE, lookup_table(&e->m, table), expr_value_lanes(e, cx, index, lanes));
+        return lookup_emit(&e->m, table, expr_value_lanes(e, cx, index, lanes));
     if (frame_is_here(&e->frame, e->info.expr_level[expr]) && schedule_quantised(e->s, expr, &quantised) &&
         quantise_has(&e->m, lanes, quantised_scale(e->k, &quantised))) {
         V zero_point = value_or_null(e, cx, quantised.zero_point), scale = value_or_null(e, cx, quantised.scale);

@@ -56,7 +56,7 @@ uint32_t lookup_find(const struct emitter *e, uint32_t expr, uint32_t lanes, flo
     union scalar values[ENTRIES];
     uint32_t index = KEXPR_NONE;
 
-    if (!e->m.isa->scaling || lanes != ENTRIES || e->k->exprs[expr].type != KT_F32 || !evaluate(e->k, expr, &index, values) ||
+    if (!e->m.isa->scaling || lanes % ENTRIES || e->k->exprs[expr].type != KT_F32 || !evaluate(e->k, expr, &index, values) ||
         index == KEXPR_NONE)
         return KEXPR_NONE;
     for (uint32_t i = 0; i < ENTRIES; i++)
@@ -71,4 +71,16 @@ V lookup_table(const struct build *m, const float *table)
     for (uint32_t i = 0; i < ENTRIES; i++)
         bits[i] = (union scalar){.f32 = table[i]}.u32;
     return loop_const(m->b, type_lanes(type_f32, ENTRIES), bits);
+}
+
+V lookup_emit(const struct build *m, const float *table, V index)
+{
+    V halves[2], numbers = lookup_table(m, table);
+    const uint32_t half = lanes_of(index) / 2;
+
+    if (half < ENTRIES)
+        return op2(m, LOOP_PERMUTE, numbers, index);
+    for (uint32_t h = 0; h < 2; h++)
+        halves[h] = lookup_emit(m, table, op_lanes(m, index, NULL, half * h, half));
+    return op_lanes(m, halves[0], halves[1], 0, 2 * half);
 }

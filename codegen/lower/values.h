@@ -42,6 +42,8 @@ V sum_of_blocks(const struct build *m, V total_slot, V rest_slot);
 uint32_t lookup_find(const struct emitter *e, uint32_t expr, uint32_t lanes, float *table);
 /** Returns a table of 16 numbers as a vector, for LOOP_PERMUTE by the lowest 4 bits of an index. */
 V lookup_table(const struct build *m, const float *table);
+/** Returns the table's numbers for a vector of indices, several vectors of them one after the other. */
+V lookup_emit(const struct build *m, const float *table, V index);
 
 /* ---- any expression, on demand and at its level (expression.c) ---- */
 

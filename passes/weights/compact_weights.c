@@ -278,10 +278,10 @@ static dtype packed_type(int range, int64_t inner)
 
 /* Returns the packed numbers of a dequantizeLinear as they are before B's dimensions are put into order. */
 static struct value *pack_quantized(struct graph *g, struct node *n, const struct node *unpacking, struct compact_layout *p,
-                                    uint32_t results)
+                                    const struct compact_order *o)
 {
     const struct value *q = p->constant, *scale = unpacking->inputs[1].value;
-    const struct small scales = small_of(scale, p, results), zeros = small_of(unpacking->inputs[2].value, p, results);
+    const struct small scales = small_of(scale, p, o->results), zeros = small_of(unpacking->inputs[2].value, p, o->results);
     const bool is_signed = q->type.type == WNNOperandDataType_Int8;
     const float times = (float)compact_times(unpacking->inputs[0].value);
     struct value *v, *zero = NULL;
@@ -295,6 +295,7 @@ static struct value *pack_quantized(struct graph *g, struct node *n, const struc
     p->paired = p->paired && !is_float;
     p->paired = p->paired && (high - low < 16 || is_everywhere(&zeros, is_signed ? 0 : 128));
     if (packed) {
+        p->panel = o->packed_panel;
         rank = p->paired || packed != DTYPE_UINT4 ? 6 : 5;
         v = compact_packed(g, p, packed, low);
         zero = pack_small(g, &zeros, p, 1 / times, (float)low, rank);
@@ -413,7 +414,7 @@ struct value *compact_weights_pack(struct graph *g, struct node *n, struct node 
     p.n_stride = (results == 1) != transposed ? 1 : p.k;
     p.k_stride = (results == 1) != transposed ? p.n : 1;
     if (quantized) {
-        v = pack_quantized(g, n, unpacking, &p, results);
+        v = pack_quantized(g, n, unpacking, &p, o);
     } else {
         v = compact_elements(g, &p, p.constant->type.type, 0);
         v = v ? make_cast(g, n, n, v, WNNOperandDataType_Float32) : NULL;

@@ -25,7 +25,8 @@ enum { ROUNDED_BLOCK = 32, ROUNDED_BLOCK_MOST = 256 };
 /** Describes how a B is to be packed. */
 struct compact_order {
     uint32_t results;           /* the dimension of B with the output channels */
-    int64_t panel;              /* how many of these are contiguous */
+    int64_t panel;              /* how many of these are contiguous, */
+    int64_t packed_panel;       /* and of elements of at most 4 bits, which many rows unpack first */
     bool rounds;                /* A may be rounded: words are in the order for kernels that multiply bytes */
     struct constant_pool *pool; /* where constants are placed, or NULL */
 };

@@ -132,19 +132,18 @@ static int64_t panel_of(const struct target *t, const struct node *n, const stru
 
 /*
  * Returns the panel of a compact B.  It does not depend on the rows, so that graphs for a prompt and for one token share their
- * weights.  The panel for one row serves many rows as well, but for floats where registers hold tiles of three vectors: those
- * are as fast for one row, and faster for many.
+ * weights.  The panel for one row serves many rows as well, but where tiles make floats of the elements (tall) and registers
+ * hold three vectors of these: those are as fast for one row, and faster for many.
  */
-static int64_t compact_panel_of(const struct target *t, const struct node *n, const struct weight_order *o, bool rounds)
+static int64_t compact_panel_of(const struct target *t, const struct node *n, const struct weight_order *o, bool tall)
 {
     const struct contraction_facts *facts = &target_facts(t)->contraction;
 
     if (t->compact.panel_columns)
         return schedule_device_panel(n->inputs[1].value->type.dims[o->results], o->group, t->compact.panel_columns);
 
-    const bool tall = !rounds && facts->panel.vectors_compact > facts->panel.vectors &&
-                      o->group % (target_lanes(t) * (int64_t)facts->panel.vectors_compact) == 0;
-
+    tall = tall && facts->panel.vectors_compact > facts->panel.vectors &&
+           o->group % (target_lanes(t) * (int64_t)facts->panel.vectors_compact) == 0;
     return panel_of(t, n, o, tall ? facts->tall_rows : 1, true);
 }
 
@@ -241,8 +240,8 @@ static bool pack_compact(struct graph *g, struct node *n, struct node *unpacking
     if (!find_order(&target_facts(t)->contraction, n, &order))
         return false;
     const bool rounds = may_round(n, t);
-    v = compact_weights_pack(g, n, unpacking,
-                             &(struct compact_order){order.results, compact_panel_of(t, n, &order, rounds), rounds, t->pool},
+    const int64_t panel = compact_panel_of(t, n, &order, !rounds), packed_panel = compact_panel_of(t, n, &order, false);
+    v = compact_weights_pack(g, n, unpacking, &(struct compact_order){order.results, panel, packed_panel, rounds, t->pool},
                              &block);
     if (!v)
         return false;

@@ -117,7 +117,8 @@ TEST(panels_do_not_depend_on_rows)
                  "consts { q: u8[256, 192] @scalar(1); s: f32[8, 192] @scalar(1); z: u8[8, 192] @scalar(1); } "
                  "nodes { w = dequantizeLinear(q, s, z); y = matmul(x, w); } outputs { y; }",
                  rows[i]);
-        check(body, 0, 16, "u4[4, 8, 4, 48, 8]");
+        check(body, 0, 16, "u4[3, 8, 4, 64, 8]");
+        check(body, 0, 17, "u8[4, 8, 32, 48]");
     }
 }
 
