@@ -19,9 +19,11 @@
  */
 #include "codegen/lower/tile.h"
 
+#include "codegen/lower/access.h"
 #include "codegen/lower/values.h"
 #include "codegen/lower/index.h"
 #include "codegen/lower/point.h"
+#include "codegen/lower/scalar.h"
 #include "ir/graph/constant.h"
 
 bool microkernel_prepare(struct emitter *e)
@@ -59,6 +61,12 @@ static bool may_be_one_block(const struct emitter *e)
     return e->s->tile.split == 0 && schedule_splits_by_number(e->s);
 }
 
+/* Returns the number of a tile's partial sums: where they are interleaved, a row has three vectors for one and a half. */
+static uint32_t partial_count(const struct emitter *e, const struct context *cx)
+{
+    return e->s->tile.interleaved ? cx->tile->rows * TILE_INTERLEAVED : cx->copies;
+}
+
 static T sum_type(const struct context *cx)
 {
     return type_lanes(type_f32, cx->lanes);
@@ -78,7 +86,7 @@ static void clear(struct emitter *e, const V *slots, uint32_t count)
 static void clear_partial_sums(struct emitter *e, const struct context *cx, const struct sums *t)
 {
     for (uint32_t i = 0; i < e->s->tile.chains; i++)
-        clear(e, t->partial[i], cx->copies);
+        clear(e, t->partial[i], partial_count(e, cx));
     clear(e, t->corrections, t->correction_count);
 }
 
@@ -95,6 +103,35 @@ static void step(struct emitter *e, const struct context *cx, struct sums *t)
         V a = expr_value_lanes(e, &of, x->args[0], cx->lanes), b = expr_value_lanes(e, &of, b_expr, cx->lanes);
         V slot = t->partial[t->chain][c], old = op_get(m, slot);
         op_set(m, slot, op_mad(m, a, b, old));
+    }
+}
+
+/* Does two steps, whose products are neighbouring lanes (register_tile.interleaved). */
+static void interleaved_steps(struct emitter *e, const struct context *cx, struct sums *t, uint32_t level, uint32_t var,
+                              V first)
+{
+    const struct kexpr *x = &e->k->exprs[t->reduce];
+    const struct build *m = &e->m;
+    V b[2][2];
+
+    for (uint32_t i = 2; i-- > 0;) {
+        frame_open(&e->frame, level);
+        e->frame.var_value[var] = op_add(m, first, const_index(m, i));
+        for (uint32_t v = 0; v < 2; v++) {
+            const struct context of = context_of_copy(cx, v);
+            b[i][v] = expr_value_lanes(e, &of, x->args[1], cx->lanes);
+        }
+    }
+    const V pairs[TILE_INTERLEAVED] = {lanes_of_two(m, b[0][0], b[1][0], true, 0),
+                                       lanes_of_two(m, b[0][0], b[1][0], true, cx->lanes / 2),
+                                       lanes_of_two(m, b[0][1], b[1][1], true, 0)};
+    for (uint32_t row = 0; row < cx->tile->rows; row++) {
+        const struct context of = context_of_copy(cx, row * 2);
+        V a = splat(m, emit_load_word(e, &of, x->args[0], 0, type_i64, NULL), cx->lanes / 2);
+        for (uint32_t i = 0; i < TILE_INTERLEAVED; i++) {
+            V slot = t->partial[0][row * TILE_INTERLEAVED + i];
+            op_set(m, slot, op_mad(m, op_bitcast(m, a, sum_type(cx)), pairs[i], op_get(m, slot)));
+        }
     }
 }
 
@@ -169,6 +206,11 @@ static V partial_value(struct emitter *e, const struct context *cx, const struct
 {
     if (has_bytes(e))
         return byte_products_value(e, cx, copy, t->partial[0][copy], t->corrections);
+    if (e->s->tile.interleaved) {
+        const V *sums = &t->partial[0][copy / 2 * TILE_INTERLEAVED + copy % 2 * 2];
+        V a = op_get(&e->m, sums[0]), b = op_get(&e->m, sums[copy % 2 == 0]);
+        return op_add(&e->m, lanes_of_two(&e->m, a, b, false, 0), lanes_of_two(&e->m, a, b, false, 1));
+    }
     V sum = op_get(&e->m, t->partial[0][copy]);
     for (uint32_t i = 1; i < e->s->tile.chains; i++)
         sum = op_add(&e->m, sum, op_get(&e->m, t->partial[i][copy]));
@@ -324,10 +366,13 @@ struct nest_at {
 /* Does the steps of a loop over a REDUCED variable; in the innermost one they take turns, each with its own sums. */
 static void steps_loop(struct emitter *e, const struct context *cx, const struct nest_at *at, V first, V end)
 {
-    const int64_t chains = at->r + 1 == e->k->reduced_count ? e->s->tile.chains : 1;
+    const bool innermost = at->r + 1 == e->k->reduced_count, pairs = innermost && e->s->tile.interleaved;
+    const int64_t chains = pairs ? 2 : innermost ? e->s->tile.chains : 1;
     V value = loop_for_begin(e->m.b, first, end, LOOP_AT_LEAST_ONCE);
 
-    for (int64_t i = 0; i < chains; i++) {
+    if (pairs)
+        interleaved_steps(e, cx, at->sums, e->info.point_level + at->r + 1, e->k->parallel_count + at->r, value);
+    for (int64_t i = 0; i < chains && !pairs; i++) {
         V number = i ? op_add(&e->m, value, const_index(&e->m, i)) : value;
         frame_open(&e->frame, e->info.point_level + at->r + 1);
         e->frame.var_value[e->k->parallel_count + at->r] = number;
@@ -448,7 +493,7 @@ static struct sums make_sums(struct emitter *e, const struct context *cx, const 
     for (uint32_t i = 0; i < e->k->expr_count; i++)
         if (e->k->exprs[i].op == K_REDUCE)
             t.reduce = i;
-    for (uint32_t c = 0; c < cx->copies; c++) {
+    for (uint32_t c = 0; c < partial_count(e, cx); c++) {
         for (uint32_t i = 0; i < e->s->tile.chains; i++)
             t.partial[i][c] = loop_slot(e->m.b, partial_type(e, cx));
         if (e->s->tile.split != KEXPR_NONE)

@@ -301,7 +301,6 @@ static void choose_factor(struct schedule *s)
     const struct kexpr *b = &k->exprs[find_dot(k)->args[1]];
 
     t->blocks.factor = t->blocks.unscaled = KEXPR_NONE;
-    t->unpacked = b->op != K_LOAD;
     if (b->op != K_MUL)
         return;
     const uint32_t depths[2] = {expr_depth(k, b->args[0]), expr_depth(k, b->args[1])};
@@ -490,6 +489,24 @@ static void choose_chains(struct schedule *s)
                     : 1;
 }
 
+/* Decides whether products of two steps are neighbouring lanes: a row of one and a half vectors takes three for both instead of
+ * four, whose even and odd lanes are added at the end. */
+static void choose_interleaving(struct schedule *s, const struct target *target)
+{
+    const struct kernel *k = s->kernel;
+    struct register_tile *t = &s->tile;
+    const struct kexpr *dot = find_dot(k), *a = &k->exprs[dot->args[0]], *b = &k->exprs[dot->args[1]];
+    const uint32_t last = k->parallel_count + k->reduced_count - 1;
+
+    t->interleaved = target->isa.ternary_shuffles && t->strided && !t->full && t->n_tail == 2 && t->masked &&
+                     2 * k->vars[s->vector_var].size <= TILE_INTERLEAVED * (int64_t)s->lanes &&
+                     t->mr * TILE_INTERLEAVED <= s->facts->contraction.tile.accumulators && t->split == KEXPR_NONE &&
+                     t->unroll_from == k->reduced_count && !t->guarded && t->chains == 1 && t->prefetch_var == KEXPR_NONE &&
+                     k->vars[last].size % 2 == 0 && a->op == K_LOAD && b->op == K_LOAD && a->type == KT_F32 &&
+                     b->type == KT_F32 && tile_is_a(s, a) && kaffine_coefficient(a->index, last) == 1 &&
+                     !kaffine_derives(k, a->index, last);
+}
+
 /* Returns how many multiply-adds an unrolled loop may have: more where it decides shifts, which are constants then. */
 static int64_t unrolled_most(const struct schedule *s, uint32_t var)
 {
@@ -547,5 +564,6 @@ bool tile_choose(struct schedule *s, const struct target *target)
         tile_b(s) != KEXPR_NONE) /* one word of a column alone is no operand that varies */
         t->prefetch_var = s->vector_var;
     t->b_outer = outer;
+    choose_interleaving(s, target);
     return true;
 }

@@ -143,7 +143,7 @@ static void tile_join(struct schedule *s, const struct register_tile *other)
     struct register_tile *t = &s->tile;
 
     if (!t->strided || !other->strided || t->chains != other->chains || t->unroll_from != other->unroll_from ||
-        t->b_outer != other->b_outer || t->m_outer != other->m_outer || t->m_var != other->m_var)
+        t->b_outer != other->b_outer || t->m_outer != other->m_outer || t->m_var != other->m_var || t->interleaved)
         return;
     if (t->prefetch_var == KEXPR_NONE)
         t->prefetch_var = other->prefetch_var;
