@@ -20,7 +20,8 @@ struct contraction_size {
     double products, ragged, windows; /* in thousands */
     double results;                   /* that share the inputs under a window; without one infinitely many */
     double kib;
-    bool panels; /* there are some for a constant B: it is packed */
+    bool panels;      /* there are some for a constant B: it is packed */
+    bool interleaved; /* the lanes of AVX-512 sum it in another order (struct register_tile) */
 };
 
 static bool is_ungrouped(const struct dnn_problem *p)
@@ -84,6 +85,7 @@ static struct contraction_size contraction_size(const struct target_facts *f, co
     s.ragged = columns % LINE_ELEMENTS ? s.products : 0;
     s.windows = window > 1 ? s.products / (double)inner : 0;
     s.results = window > 1 ? (double)columns : HUGE_VAL;
+    s.interleaved = window == 1 && inner % 2 == 0 && columns > LINE_ELEMENTS && 2 * columns <= 3 * LINE_ELEMENTS;
     s.kib = (double)dnn_elements(&p->weights) * sizeof(float) / 1024;
     return s;
 }
@@ -132,6 +134,8 @@ bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool co
         return false;
     if (!constant && p->weights.strides[p->weights.rank - 1] != 1 && s.rows / s.batch > l->facts->contraction.few_rows)
         return true; /* vectors run along K, without tiles: each row reads all of it */
+    if (s.interleaved && s.rows > s.batch)
+        return false; /* faster, and threads must not decide about bits */
     const double library = contraction_time(l, &f->library, &s);
     const double generated = contraction_time(l, constant && s.panels ? &f->packed : &f->unpacked, &s);
     /* Matrices share code with those of other sizes, which a graph has more of, but of heads that fill no panel; they were
