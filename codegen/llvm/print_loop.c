@@ -96,7 +96,7 @@ static V avx512(const struct printer *p, const struct loop_value *v, const char 
         all[count++] = llvm_number(&p->m, 32, control);
     all[count++] = LLVMConstNull(LLVMTypeOf(args[0])); /* what lanes get that are masked: none */
     all[count++] = LLVMConstAllOnes(llvm_int(&p->m, lanes < 8 ? 8 : lanes));
-    if (lanes == 16 && v->arg_count == 2)
+    if (lanes == 16 && (v->arg_count == 2 || control >= 0))
         all[count++] = llvm_number(&p->m, 32, 4);
     return instruction(p, full, all, count);
 }
@@ -241,6 +241,8 @@ static V of_processor(const struct printer *p, struct loop_value *v, const V *ar
         return avx512(p, v, "mask.range", args, 5);
     case LOOP_SCALE:
         return avx512(p, v, "mask.scalef", args, -1);
+    case LOOP_FRACTION:
+        return avx512(p, v, "mask.reduce", args, 8); /* the nearest, without exceptions */
     case LOOP_ESTIMATE:
         return avx512(p, v, "rcp14", args, -1);
     case LOOP_ADD_PAIRS:

@@ -65,6 +65,11 @@ V avx512_scale(const struct build *m, V x, V n)
     return avx512_operation(m, LOOP_SCALE, args, 2);
 }
 
+V avx512_fraction(const struct build *m, V x)
+{
+    return avx512_operation(m, LOOP_FRACTION, &x, 1);
+}
+
 bool avx512_has_divide(const struct build *m, V like)
 {
     return m->isa->slow_division && lanes_of(like) >= 16 && has_lanes(like);

@@ -226,6 +226,8 @@ static V float_operation(const struct build *m, enum kop op, V a, V b, V c)
         return op_div(m, const_f_like(m, a, 1), a);
     case K_FMA:
         return op_mad(m, a, b, c);
+    case K_FRACTION:
+        return avx512_fraction(m, a);
     case K_LDEXP:
         return avx512_scale(m, a, c);
     case K_DIV_APPROX:

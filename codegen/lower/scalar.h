@@ -21,6 +21,8 @@ bool avx512_has_count(const struct build *m, V like);
 V avx512_count(const struct build *m, V count, V condition);
 /** Returns x * 2^n, rounded once, where there are extremes; n is a whole number, as float. */
 V avx512_scale(const struct build *m, V x, V n);
+/** Returns what K_FRACTION is. */
+V avx512_fraction(const struct build *m, V x);
 /** Returns a / b within 0.6 ulp, from an estimate, for b within [2^-100, 2^100] and a at most 1 (or NaN). */
 bool avx512_has_divide(const struct build *m, V like);
 V avx512_divide(const struct build *m, V a, V b);

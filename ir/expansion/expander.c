@@ -16,6 +16,7 @@ struct function {
 
 static const struct function functions[K_OP_COUNT] = {
     [K_EXP] = {expand_exp, KT_F32, {KT_F32}, false, 0.90, 1.17},
+    [K_EXP2] = {expand_exp2, KT_F32, {KT_F32}, false, 1.03, 1.30},
     [K_EXPM1] = {expand_expm1, KT_F32, {KT_F32}, false, 1.48, 1.59},
     [K_LOG] = {expand_log, KT_F32, {KT_F32}, false, 0.83, 0.84},
     [K_LOG1P] = {expand_log1p, KT_F32, {KT_F32}, false, 1.39, 1.39},

@@ -123,6 +123,7 @@ static inline value multiply_add_const(struct expander *e, value a, double b, va
 /* ---- the functions: values of args in, the result's value out ---- */
 
 value expand_exp(struct expander *e, const value *args); /* exponential.c */
+value expand_exp2(struct expander *e, const value *args);
 value expand_expm1(struct expander *e, const value *args);
 value expand_sigmoid(struct expander *e, const value *args);
 value expand_tanh(struct expander *e, const value *args);

@@ -23,7 +23,7 @@ enum {
 /** The operations for which a target has an instruction; the others are expanded. */
 struct expansion_target {
     bool fma;        /* K_FMA; without it, sums of products inside expansions are rounded twice */
-    bool ldexp;      /* K_LDEXP */
+    bool ldexp;      /* K_LDEXP, K_FRACTION */
     bool div_approx; /* K_DIV_APPROX */
     bool no_f64_fma; /* K_FMA, but not of float64 */
 };

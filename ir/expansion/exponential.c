@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Expands exp, expm1, sigmoid, tanh and erf in float32, by polynomials (bench/fit_expansion.py).
+ * Expands exp, exp2, expm1, sigmoid, tanh and erf in float32, by polynomials (bench/fit_expansion.py).
  *
  * NaN, infinities, signed zeros and subnormals come out as IEEE 754 wants.
  */
@@ -84,6 +84,28 @@ value expand_exp(struct expander *e, const value *args)
     return exp_between(e, clamp(e, args[0], exp_low, exp_high), exp_low, exp_high);
 }
 
+/* This polynomial is (2^r - 1) / r for |r| <= 1/2. */
+static const double exp2_coefficients[] = {0x1.62e432p-1, 0x1.ebfbe2p-3,  0x1.c6ae72p-5,
+                                           0x1.3b270ep-7, 0x1.5f72aep-10, 0x1.470bd4p-13};
+
+value expand_exp2(struct expander *e, const value *args)
+{
+    value x = args[0], one = number(e, x, 1);
+    struct reduced d;
+
+    if (e->target->ldexp) {
+        d.r = step1(e, K_FRACTION, x);
+        d.n_float = sub(e, x, d.r);
+        d.n = convert(e, KT_I32, d.n_float);
+    } else { /* beyond these 2^x is 0 or infinite */
+        x = clamp(e, x, -151, 129);
+        d = nearest(e, add(e, x, number(e, x, magic)));
+        d.r = sub(e, x, d.n_float);
+    }
+    value p = multiply_add(e, POLYNOMIAL(e, d.r, exp2_coefficients), d.r, one);
+    return scale(e, p, &d, x, -151, 129);
+}
+
 value expand_expm1(struct expander *e, const value *args)
 {
     value x = args[0], small = less(e, magnitude(e, x), 0x1p-24);
@@ -130,10 +152,6 @@ static const double erf_small[] = {0x1.06eba8p-3, -0x1.812742p-2,  0x1.ce2dc8p-4
 static const double erf_first = -0x1.558eaep+1;
 static const double erf_large[] = {-0x1.e7532ap+1, -0x1.3762e4p+0, -0x1.eac2d2p-5,
                                    0x1.d55038p-7,  -0x1.5e01ccp-9, 0x1.21dc88p-12};
-/* This polynomial is (2^r - 1) / r for |r| <= 1/2. */
-static const double exp2_coefficients[] = {0x1.62e432p-1, 0x1.ebfbe2p-3,  0x1.c6ae72p-5,
-                                           0x1.3b270ep-7, 0x1.5f72aep-10, 0x1.470bd4p-13};
-
 /* Appends a polynomial of 6 coefficients as short chains, most of them side by side. */
 static value parallel_polynomial(struct expander *e, value t, const double *c)
 {

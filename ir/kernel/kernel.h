@@ -117,7 +117,7 @@ enum kop {
     K_NEG, K_ABS, K_SIGN, /* sign(NaN) is NaN, sign(-0) is -0 */
     K_COPY_SIGN, /* floats: args[0] with the sign of args[1] */
     K_FLOOR, K_CEIL, K_ROUND_EVEN, K_SQRT, K_RECIPROCAL,
-    K_EXP, K_EXPM1, K_LOG, K_LOG1P, K_SIN, K_COS, K_TAN, K_TANH, K_ERF, K_SIGMOID,
+    K_EXP, K_EXP2, K_EXPM1, K_LOG, K_LOG1P, K_SIN, K_COS, K_TAN, K_TANH, K_ERF, K_SIGMOID,
     K_FMA,       /* args[0] * args[1] + args[2], rounded once; only inside one operator (accumulations) */
     K_ROUND_F16, /* KT_F32 rounded to float16 and back */
     K_ROUND_BF16,
@@ -133,7 +133,8 @@ enum kop {
     /* Only expansions (ir/expansion/expansion.h) have these; in kernels loads and stores convert 16-bit floats. */
     K_TO_F16, K_TO_BF16, /* KT_F32 to the bits of the rounded number, in the low half of a KT_U32 */
     K_FROM_F16, K_FROM_BF16, /* and back; the high half is 0 */
-    K_LDEXP,     /* KT_F32: args[0] * 2^n, rounded once; n is whole, |n| <= 252: args[1] as KT_I32, args[2] as KT_F32 */
+    K_LDEXP,     /* KT_F32: args[0] * 2^n, rounded once; n is whole or infinite: args[1] as KT_I32, args[2] as KT_F32 */
+    K_FRACTION,  /* KT_F32: args[0] less the nearest whole number, which is even where two are; of infinity: 0 */
     K_DIV_APPROX, /* KT_F32: args[0] / args[1] within 0.6 ulp, for |args[0]| <= 1 (or NaN) and 2^-100 <= args[1] <= 2^100 */
     K_CAST_IN_RANGE, /* KT_F32 to KT_I32, truncated; the result fits */
     K_OP_COUNT

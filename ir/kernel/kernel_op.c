@@ -26,6 +26,7 @@ const struct kop_info kop_infos[K_OP_COUNT] = {
     [K_SQRT] = {"sqrt", 1, KOP_FLOATS, false, OPERATION_DIVISION, true},
     [K_RECIPROCAL] = {"reciprocal", 1, KOP_FLOATS, false, OPERATION_DIVISION, true},
     [K_EXP] = {"exp", 1, KOP_FLOATS, false, OPERATION_EXPONENTIAL, false},
+    [K_EXP2] = {"exp2", 1, KOP_FLOATS, false, OPERATION_EXPONENTIAL, false},
     [K_EXPM1] = {"expm1", 1, KOP_FLOATS, false, OPERATION_EXPONENTIAL, false},
     [K_LOG] = {"log", 1, KOP_FLOATS, false, OPERATION_EXPONENTIAL, false},
     [K_LOG1P] = {"log1p", 1, KOP_FLOATS, false, OPERATION_EXPONENTIAL, false},
@@ -58,6 +59,7 @@ const struct kop_info kop_infos[K_OP_COUNT] = {
     [K_FROM_F16] = {"from_f16", 1, KOP_EXPANSION, false, OPERATION_SIMPLE, false},
     [K_FROM_BF16] = {"from_bf16", 1, KOP_EXPANSION, false, OPERATION_SIMPLE, false},
     [K_LDEXP] = {"ldexp", 3, KOP_EXPANSION, false, OPERATION_SIMPLE, false},
+    [K_FRACTION] = {"fraction", 1, KOP_EXPANSION, false, OPERATION_SIMPLE, false},
     [K_DIV_APPROX] = {"div_approx", 2, KOP_EXPANSION, false, OPERATION_DIVISION, false},
     [K_CAST_IN_RANGE] = {"cast_in_range", 1, KOP_EXPANSION, false, OPERATION_SIMPLE, false},
 };
@@ -97,6 +99,8 @@ static bool own_types_fit(enum kop op, enum ktype result, enum ktype a, enum kty
         return result == KT_F32 && a == KT_U32;
     case K_LDEXP:
         return result == KT_F32 && a == KT_F32 && b == KT_I32 && c == KT_F32;
+    case K_FRACTION:
+        return result == KT_F32 && a == KT_F32;
     case K_DIV_APPROX:
         return result == KT_F32 && a == KT_F32 && b == KT_F32;
     case K_CAST_IN_RANGE:

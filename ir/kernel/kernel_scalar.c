@@ -113,13 +113,19 @@ static double sigmoid(double a)
     return 1.0 / (1.0 + exp(-a));
 }
 
+static double fraction(double a)
+{
+    return isinf(a) ? 0 : a - rint(a);
+}
+
 /** Computes a float operation in double.  For all but K_FMA and the roundings, rounding that to float32 is float32's result. */
 static double operate(enum kop op, double a, double b, double c)
 {
     static double (*const functions[K_OP_COUNT])(double) = {
-        [K_FLOOR] = floor, [K_CEIL] = ceil, [K_ROUND_EVEN] = rint, /* the default rounding mode is nearest even */
-        [K_SQRT] = sqrt,   [K_EXP] = exp,   [K_EXPM1] = expm1,     [K_LOG] = log, [K_LOG1P] = log1p,    [K_SIN] = sin,
-        [K_COS] = cos,     [K_TAN] = tan,   [K_TANH] = tanh,       [K_ERF] = erf, [K_SIGMOID] = sigmoid};
+        [K_FLOOR] = floor,       [K_CEIL] = ceil,   [K_ROUND_EVEN] = rint, /* the default rounding mode is nearest even */
+        [K_FRACTION] = fraction, [K_EXP2] = exp2,   [K_SQRT] = sqrt,       [K_EXP] = exp, [K_EXPM1] = expm1,
+        [K_LOG] = log,           [K_LOG1P] = log1p, [K_SIN] = sin,         [K_COS] = cos, [K_TAN] = tan,
+        [K_TANH] = tanh,         [K_ERF] = erf,     [K_SIGMOID] = sigmoid};
 
     if (functions[op])
         return functions[op](a);

@@ -431,7 +431,9 @@ static bool make_softmax(struct part *st)
     struct kaffine key = key_of(st, block, stage_var(&st->stage, KVAR_REDUCED, b->bounded ? b->block_keys : b->a.keys));
     struct kaffine at = local_at(st, key, b->a.keys, lane);
     uint32_t score = load_local(st, LOCAL_SCORES, at);
-    uint32_t e = kernel_op1(k, K_EXP, kernel_op2(k, K_SUB, score, kernel_reduce(k, KR_MAX, score)));
+    uint32_t e = kernel_op2(k, K_SUB, score, kernel_reduce(k, KR_MAX, score));
+
+    e = kernel_op1(k, K_EXP2, kernel_op2(k, K_MUL, e, kernel_f32(k, 0x1.715476p+0F))); /* log2 of e */
 
     return store_local(st, LOCAL_SCORES, at, e) &&
            store_local(st, LOCAL_INVERSE, lane, kernel_op1(k, K_RECIPROCAL, kernel_reduce(k, KR_SUM, e)));

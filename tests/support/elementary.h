@@ -20,10 +20,17 @@ static inline double elementary_sigmoid(double x)
 static const struct elementary {
     enum kop op;
     double (*reference)(double);
-} elementary[] = {
-    {K_EXP, exp}, {K_EXPM1, expm1}, {K_LOG, log},   {K_LOG1P, log1p}, {K_SIN, sin},
-    {K_COS, cos}, {K_TAN, tan},     {K_TANH, tanh}, {K_ERF, erf},     {K_SIGMOID, elementary_sigmoid},
-};
+} elementary[] = {{K_EXP, exp},
+                  {K_EXP2, exp2},
+                  {K_EXPM1, expm1},
+                  {K_LOG, log},
+                  {K_LOG1P, log1p},
+                  {K_SIN, sin},
+                  {K_COS, cos},
+                  {K_TAN, tan},
+                  {K_TANH, tanh},
+                  {K_ERF, erf},
+                  {K_SIGMOID, elementary_sigmoid}};
 enum { ELEMENTARY_COUNT = sizeof elementary / sizeof *elementary };
 
 /** Returns the bits of a number. */
