@@ -113,6 +113,9 @@ bool picture_dims(bool nhwc, size_t rank, const uint32_t *shape, uint32_t *chann
 bool graph_model(WNNGraph graph, struct sources *s, struct model *model);
 /** Checks that every source is for an input of a file, or, if that is NULL, of a graph, and names one that has no name. */
 bool sources_check(const struct run_options *o, struct sources *s, const struct model_source *source, WNNGraph graph);
+/** Returns false, after a message, if options are given that come too late for a compiled graph: among them those of sizes, by
+ * these names, if `late` holds. */
+bool compiled_takes(const struct run_options *o, const char *sizes, bool late);
 /** Loads a compiled graph, at the sizes that options and sources give, and makes its model. */
 bool load_compiled(const struct run_options *o, struct sources *s, WNNContext context, struct model *model, WNNGraph *graph);
 /** Reads the model with the shapes that the sources and options give. */

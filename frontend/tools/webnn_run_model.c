@@ -265,6 +265,17 @@ static WNNGraph graph_at(const struct run_options *o, const struct sources *s, c
     return variant;
 }
 
+bool compiled_takes(const struct run_options *o, const char *sizes, bool late)
+{
+    const struct model_options *m = &o->model_options;
+
+    return (!late && !m->constant_count && !m->output_count && !m->weights && o->precision == WNNPrecision_Float32 &&
+            !o->quantize && !o->deterministic && !m->budget.operations && !m->budget.bytes) ||
+           complain("%s is compiled: %s--constant, --outputs, --weights, --precision, --quantize-weights, "
+                    "--deterministic and --budget come too late, give them to the run that saves it",
+                    PATH_SHOWN(o->model), sizes);
+}
+
 bool load_compiled(const struct run_options *o, struct sources *s, WNNContext context, struct model *model, WNNGraph *graph)
 {
     const struct model_options *m = &o->model_options;
@@ -276,10 +287,7 @@ bool load_compiled(const struct run_options *o, struct sources *s, WNNContext co
         return false;
     for (size_t i = 0; i < model->input_count; i++)
         named = named || model->inputs[i].descriptor.dimensions;
-    if ((!named && (m->dim_count || m->shape_count)) || m->constant_count || m->output_count || m->weights ||
-        o->precision != WNNPrecision_Float32 || o->quantize || o->deterministic || m->budget.operations || m->budget.bytes)
-        return complain("%s is compiled: %s--constant, --outputs, --weights, --precision, --quantize-weights, "
-                        "--deterministic and --budget come too late, give them to the run that saves it",
-                        PATH_SHOWN(o->model), named ? "" : "--dim, --shape, ");
+    if (!compiled_takes(o, named ? "" : "--dim, --shape, ", !named && (m->dim_count || m->shape_count)))
+        return false;
     return !named || (sources_all_used(s, model) && (*graph = graph_at(o, s, model, *graph)) && graph_model(*graph, s, model));
 }

@@ -203,7 +203,8 @@ bool sizes_run(const struct run_options *o, struct sources *sources, WNNContext 
     bool ok = columns;
 
     if (ok && model_is_compiled(o->model)) {
-        ok = !wnnContextLoadGraph(context, o->model, &s.graph) || complain_last("");
+        ok = compiled_takes(o, "--shape, ", o->model_options.shape_count) &&
+             (!wnnContextLoadGraph(context, o->model, &s.graph) || complain_last(""));
     } else if (ok) {
         s.source = model_source_open(o->model, &e);
         ok = s.source || complain("%s", e.message);

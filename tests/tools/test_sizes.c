@@ -88,6 +88,8 @@ TEST(compiled_graphs_take_sizes)
     runs(1, "--shape image: the graph has no input of", "%s any.wnn --shape image=1x2x24x24", WEBNN_RUN);
     runs(1, "batch\" is not known", "%s any.wnn --random 1", WEBNN_RUN);
     runs(1, "any.wnn is compiled: --constant", "%s any.wnn --dim batch=1 --outputs probabilities", WEBNN_RUN);
+    runs(1, "any.wnn is compiled: --shape, --constant", "%s any.wnn --sizes batch=1 --deterministic", WEBNN_RUN);
+    runs(1, "", "%s any.wnn --sizes batch=1 --shape image=1x1x24x24", WEBNN_RUN);
 }
 
 TEST_GROUP(enter_folder, leave_folder)
