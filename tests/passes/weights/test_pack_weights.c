@@ -273,29 +273,34 @@ static void check_agreement(const struct isa *isa, int64_t m, int64_t k, int64_t
 
 /* K of bytes quantised by data is put in an order in which no pair of weights adds up to more than 128, as two that are left
  * get by dividing an earlier pair; where there is none, or only half as many columns repay it, numbers of 16 bits are
- * multiplied. */
+ * multiplied.  Images are padded by their zero point in that order, too. */
 TEST(pairs_of_bytes_fit)
 {
     static const struct {
         int8_t of_even[4], of_odd[4];
         const char *columns, *prints;
-    } cases[] = {{{100, 60, -99, 6}, {1, 2, 1, 127}, "512", "= gather(x, "},
-                 {{100, 60, -99, 6}, {1, 2, 1, 127}, "256", "i8[8, 2, 32, 2]"},
-                 {{127, 1, -128, 0}, {-64, -64, 5, -128}, "256", "i8[8, 1, 32, 4]"},
-                 {{100, 60, 50, 6}, {30, 2, 1, 127}, "512", "i8[16, 2, 32, 2]"}};
+        bool image;
+    } cases[] = {{{100, 60, -99, 6}, {1, 2, 1, 127}, "512", "= gather(x, ", false},
+                 {{100, 60, -99, 6}, {1, 2, 1, 127}, "512", "= gather(x, ", true},
+                 {{100, 60, -99, 6}, {1, 2, 1, 127}, "256", "i8[8, 2, 32, 2]", false},
+                 {{127, 1, -128, 0}, {-64, -64, 5, -128}, "256", "i8[8, 1, 32, 4]", false},
+                 {{100, 60, 50, 6}, {30, 2, 1, 127}, "512", "i8[16, 2, 32, 2]", false}};
 
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        char body[256];
+        char body[400];
         struct target t;
         const struct pass_options o = no_library(&t, 256);
+        const char *ones = cases[c].image ? "1, 1, " : "";
         snprintf(body, sizeof body,
-                 "inputs { x: u8[2, 4]; z: u8[1, 1]; } consts { w: i8[4, %s] @scalar(0); s: f32[1, 1] @scalar(1); "
-                 "o: i8[1, 1] @scalar(0); } nodes { a = dequantizeLinear(x, s, z); b = dequantizeLinear(w, s, o); "
-                 "y = matmul(a, b); } outputs { y; }",
-                 cases[c].columns);
+                 "inputs { x: u8[%s2, 4]; z: u8[%s1, 1]; } consts { w: i8[%s4, %s] @scalar(0); s: f32[%s1, 1] @scalar(1); "
+                 "o: i8[%s1, 1] @scalar(0); } nodes { a = dequantizeLinear(x, s, z); b = dequantizeLinear(w, s, o); y = %s; } "
+                 "outputs { y; }",
+                 ones, ones, ones, cases[c].columns, ones, ones,
+                 cases[c].image ? "conv2d(a, b, padding=[1, 0, 0, 2], inputLayout=\"nhwc\", filterLayout=\"hwio\")"
+                                : "matmul(a, b)");
         OWNED(graph) struct graph *g = parse_body(body);
         struct value *w = g->first_constant;
-        for (int64_t i = 0, n = w->type.dims[1]; i < 4 * n; i++)
+        for (int64_t i = 0, n = type_elements(&w->type) / 4; i < 4 * n; i++)
             ((int8_t *)(uintptr_t)w->constant->data)[i] = (i % n % 2 ? cases[c].of_odd : cases[c].of_even)[i / n];
         t.isa.byte_products = BYTES_MIXED_PAIRS;
         t.compact.unpacks = true;
