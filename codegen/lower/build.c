@@ -96,7 +96,7 @@ V op_shuffle(const struct build *m, V x, V y, const uint32_t *numbers, uint32_t 
 
 V op_fence(const struct build *m, V x)
 {
-    if (!is_float(x) && lanes_of(x) * loop_type_bits(x->type) < 128) /* no register of its own everywhere */
+    if (m->isa->address_spaces || (!is_float(x) && lanes_of(x) * loop_type_bits(x->type) < 128)) /* no register of its own */
         return x;
     return op1(m, LOOP_FENCE, x);
 }

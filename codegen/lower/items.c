@@ -18,8 +18,6 @@
 #include "codegen/lower/scalar.h"
 #include "codegen/lower/point.h"
 
-enum { LINE_STEPS_MAX = 4 /* of 16 lanes */ };
-
 /* ---- points ---- */
 
 /* Emits a point whose lane variable has this value, or a vector of points that begins there. */
@@ -215,64 +213,19 @@ static void emit_edge(struct emitter *e, const struct gpu_schedule *s, V last, V
     loop_for_end(m->b, const_index(m, 1));
 }
 
-/* Returns a line of the load that is transposed: contiguous elements, as many as lanes. */
-static V load_line(struct emitter *e, const struct gpu_schedule *s)
-{
-    const struct kexpr *x = &e->k->exprs[s->block.transposed];
-    const dtype type = e->k->tensors[x->tensor].type;
-    const struct context cx = {.lanes = 1, .copies = 1, .vector_base = &e->frame.var_value[s->lane_var]};
-    V index = form_evaluate(e, &cx, e->info.expr_form[s->block.transposed]).base;
-    V pointer = tensor_pointer(e, x->tensor);
-
-    V address = op_address(&e->m, storage_type(type), pointer, index);
-    return widen_float(
-        &e->m, op_load(&e->m, type_lanes(storage_type(type), s->lanes), address, NULL, tensor_alignment(e, x->tensor)), type);
-}
-
-/* Is a block in registers: its first point, and by the number of times that lines were interleaved the lines so far. */
-struct lines {
-    V last, across, done[LINE_STEPS_MAX + 1][LANES_MAX];
-};
-
-/* Returns a line of a block whose lines were interleaved so many times, which puts the elements of two in turns.  What a line
- * is made of is emitted just before it, so that few vectors are alive. */
-static V line_after(struct emitter *e, const struct gpu_schedule *s, struct lines *l, uint32_t times, uint32_t i)
-{
-    V *line = &l->done[times][i], a;
-
-    if (*line)
-        return *line;
-    if (times) {
-        a = line_after(e, s, l, times - 1, i / 2);
-        V b = line_after(e, s, l, times - 1, i / 2 + s->block.side / 2);
-        *line = lanes_of_two(&e->m, a, b, true, i % 2 * lanes_of(a) / 2);
-    } else {
-        frame_open(&e->frame, LEVEL_UNIT);
-        frame_open(&e->frame, e->info.point_level);
-        set_block(e, s, op_add(&e->m, l->last, const_index(&e->m, i)), l->across);
-        *line = load_line(e, s);
-    }
-    return *line;
-}
-
-/* Emits a block in registers: a vector for each value of the last variable, transposed, and a vector of points for each value
- * of the other variable. */
+/* Emits a block in registers: a vector of points for each value of the other variable. */
 static void emit_register_block(struct emitter *e, const struct gpu_schedule *s, V last, V across)
 {
-    const struct build *m = &e->m;
-    const uint32_t side = s->block.side, times = (uint32_t)__builtin_ctz(side);
-    const struct context cx = {.lanes = side, .copies = 1, .vector_base = &last};
-    struct lines lines = {.last = last, .across = across};
+    const struct transposed_tile tile = {.base = across};
+    V bases[GPU_LANES_MAX];
+    const struct context cx = {.lanes = s->block.side, .copies = s->block.side, .vector_base = bases, .transposed = &tile};
 
-    for (uint32_t i = 0; i < side; i++)
-        line_after(e, s, &lines, times, i);
-    for (uint32_t i = 0; i < side; i++) {
-        frame_open(&e->frame, LEVEL_UNIT);
-        frame_open(&e->frame, e->info.point_level);
-        set_block(e, s, last, op_add(m, across, const_index(m, i)));
-        expr_know(e, s->block.transposed, 0, lines.done[times][i]);
-        emit_phases(e, &cx);
-    }
+    for (uint32_t i = 0; i < s->block.side; i++)
+        bases[i] = last;
+    frame_open(&e->frame, LEVEL_UNIT);
+    frame_open(&e->frame, e->info.point_level);
+    set_block(e, s, last, across);
+    emit_phases(e, &cx);
 }
 
 static void emit_register_blocks(struct emitter *e, const struct gpu_schedule *s)
@@ -381,7 +334,7 @@ static struct schedule *device_schedule(const struct gpu_schedule *s, struct are
                              .phase_vectors = arena_array(a, (size_t)k->phase_count + 1, sizeof(uint8_t)),
                              .reduced = {k->reduced_count, s->shape == GPU_ROWS ? 0 : s->sum_split, s->sum_steps},
                              .edges = {.far_guards = s->wide, .whole = !s->lane_tail, .branches = true},
-                             .transpose.var = KEXPR_NONE,
+                             .transpose.var = s->shape == GPU_BLOCKS && s->lanes > 1 ? s->block.across : KEXPR_NONE,
                              .row_buffers = {.count = 1, .element_bytes = sizeof(float), .lanes = 1},
                              .var_lanes = arena_array(a, (size_t)k->var_count + 1, sizeof(bool)),
                              .exprs = arena_array(a, (size_t)k->expr_count + 1, sizeof *out->exprs)};
