@@ -50,12 +50,6 @@ static V factor_of(const struct global_tile *g, uint32_t v)
     return splat(&g->tile->e->m, value_of(g, g->tile->scaled, g->tile->t->factor, v), g->tile->s->lanes);
 }
 
-/* Returns the factor that a sum of blocks is multiplied by, or NULL. */
-static V late_factor(const struct global_tile *g, uint32_t v)
-{
-    return g->tile->scaled < 2 && !g->tile->scales_blocks ? factor_of(g, v) : NULL;
-}
-
 /* ---- loops ---- */
 
 static void step(const struct global_tile *g)
@@ -111,7 +105,7 @@ static void loop_in_blocks(const struct global_tile *g, uint32_t r, V from, V to
     V block = loop_for_begin(m->b, from, to, 0);
     loop_over(g, r, block, op_smin(m, op_add(m, block, steps), to));
     for (uint32_t i = 0; i < t->count && t->totals; i++)
-        item_tile_flush(t, i, late_factor(g, i % t->t->vectors));
+        item_tile_flush(t, i);
     loop_for_end(m->b, const_index(m, (int64_t)t->s->sum_steps * t->t->k_items));
 }
 
@@ -157,7 +151,6 @@ static void emit_tile_at(const struct global_tile *g, V m0, V n0)
     struct emitter *e = t->e;
     const struct build *m = &e->m;
     const uint32_t lanes = t->s->lanes, items = t->s->local[0];
-    V factors[KERNEL_IMMEDIATE_MAX];
 
     frame_open(&e->frame, LEVEL_UNIT);
     frame_open(&e->frame, e->info.point_level);
@@ -171,9 +164,7 @@ static void emit_tile_at(const struct global_tile *g, V m0, V n0)
             op_smin(m, op_add(m, n0, const_index(m, (int64_t)v * lanes)), op_sub(m, t->columns, const_index(m, lanes)));
     item_tile_begin(t, true);
     nest(g, 0);
-    for (uint32_t v = 0; v < t->t->vectors; v++)
-        factors[v] = t->totals ? NULL : late_factor(g, v);
-    V array = item_tile_store(t, factors);
+    V array = item_tile_store(t);
     if (t->share) {
         V memory = loop_array(m->b, LOOP_GROUP_ARRAY, type_of(t->type), (int64_t)sizeof(float) * items * (t->t->k_items - 1));
         item_tile_add_shares(t, array, memory, space_place(e, LOOP_ITEM, 0), items, 1);

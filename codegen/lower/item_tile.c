@@ -69,7 +69,6 @@ struct item_tile *item_tile_of(struct emitter *e, const struct gpu_schedule *s, 
                             .type = type,
                             .count = count,
                             .scaled = 2,
-                            .scales_blocks = s->tile.factor_depth > (s->sum_split == KEXPR_NONE ? 0 : s->sum_split),
                             .totals = s->sum_split != KEXPR_NONE && ktype_is_float(type),
                             .sums = sums,
                             .values = {values[0], values[1]},
@@ -107,8 +106,8 @@ static V new_sum(struct item_tile *t)
 void item_tile_begin(struct item_tile *t, bool rest)
 {
     for (uint32_t i = 0; i < t->count; i++)
-        t->sums[i] = (struct item_sum){new_sum(t), t->scaled < 2 && t->scales_blocks ? new_sum(t) : NULL,
-                                       t->totals ? new_sum(t) : NULL, t->totals && rest ? new_sum(t) : NULL};
+        t->sums[i] = (struct item_sum){new_sum(t), t->scaled < 2 ? new_sum(t) : NULL, t->totals ? new_sum(t) : NULL,
+                                       t->totals && rest ? new_sum(t) : NULL};
 }
 
 void item_tile_multiply(struct item_tile *t)
@@ -126,26 +125,23 @@ void item_tile_multiply(struct item_tile *t)
     }
 }
 
-/* Returns the sum of a block and of the scaled ones, times a factor (NULL: 1). */
-static V block_sum(struct item_tile *t, uint32_t i, V factor)
+/* Returns the slot of the sum of a block, or of its scaled parts. */
+static V block_sum(const struct item_sum *s)
 {
-    const struct build *m = &t->e->m;
-
-    V sum = op_get(m, t->sums[i].scaled ? t->sums[i].scaled : t->sums[i].partial);
-    return factor ? op_mul(m, sum, factor) : sum;
+    return s->scaled ? s->scaled : s->partial;
 }
 
-void item_tile_flush(struct item_tile *t, uint32_t i, V factor)
+void item_tile_flush(struct item_tile *t, uint32_t i)
 {
     const struct build *m = &t->e->m;
     const struct item_sum *s = &t->sums[i];
-    V value = block_sum(t, i, factor);
+    V block = block_sum(s), value = op_get(m, block);
 
     if (s->rest)
         sum_add_block(m, s->total, s->rest, value);
     else
         op_set(m, s->total, op_add(m, op_get(m, s->total), value));
-    op_set(m, s->scaled ? s->scaled : s->partial, const_zero(m, s->partial->type));
+    op_set(m, block, const_zero(m, block->type));
 }
 
 /* ---- arrays of sums ---- */
@@ -160,7 +156,7 @@ static V load_element(const struct item_tile *t, V array, V index, uint32_t lane
     return op_load(&t->e->m, type_lanes(type_of(t->type), lanes), element(t, array, index), NULL, sizeof(float));
 }
 
-V item_tile_store(struct item_tile *t, const V *factors)
+V item_tile_store(struct item_tile *t)
 {
     const struct build *m = &t->e->m;
     const uint32_t lanes = t->s->lanes;
@@ -168,9 +164,7 @@ V item_tile_store(struct item_tile *t, const V *factors)
 
     for (uint32_t i = 0; i < t->count; i++) {
         const struct item_sum *s = &t->sums[i];
-        V sum = s->rest    ? sum_of_blocks(m, s->total, s->rest)
-                : s->total ? op_get(m, s->total)
-                           : block_sum(t, i, factors ? factors[i % t->t->vectors] : NULL);
+        V sum = s->rest ? sum_of_blocks(m, s->total, s->rest) : op_get(m, s->total ? s->total : block_sum(s));
         op_store(m, sum, element(t, array, const_index(m, (int64_t)i * lanes)), NULL, sizeof(float));
     }
     return array;

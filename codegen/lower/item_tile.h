@@ -23,11 +23,10 @@ struct item_tile {
     uint32_t count;                       /* of sums: row by row */
     bool along_rows[2], along_columns[2]; /* whether an operand differs from row to row, and along the columns */
     bool words[2];                        /* it is taken out of words along the innermost loop */
-    uint32_t scaled;                      /* the operand whose factor multiplies sums of blocks; 2: none */
-    bool scales_blocks; /* they are added to item_sum.scaled, else multiplied where they are added to the total, or at last */
-    bool totals;        /* sums are those of blocks */
-    V rows, columns;    /* how many there are */
-    V share;            /* which of the items that share the iterations this is; NULL: none do */
+    uint32_t scaled;                      /* the operand whose factor multiplies what is added to item_sum.scaled; 2: none */
+    bool totals;                          /* sums are those of blocks */
+    V rows, columns;                      /* how many there are */
+    V share;                              /* which of the items that share the iterations this is; NULL: none do */
     struct item_sum *sums;
     V *values[2];               /* of the operands, by sum, in a step: scalars where lanes are alike */
     struct caches own, *places; /* the emitter's caches outside of places, and those of each place */
@@ -42,10 +41,10 @@ void item_tile_at(struct item_tile *t, uint32_t place);
 void item_tile_begin(struct item_tile *t, bool rest);
 /** Ends the code for places, and adds the products of t->values to the sums. */
 void item_tile_multiply(struct item_tile *t);
-/** Adds a block's sum, times a factor (NULL: 1), to the total, and begins the next block. */
-void item_tile_flush(struct item_tile *t, uint32_t i, V factor);
-/** Puts the sums into an array, row by row.  factors: by vector, of partial sums; NULL: 1. */
-V item_tile_store(struct item_tile *t, const V *factors);
+/** Adds a block's sum to the total, and begins the next block. */
+void item_tile_flush(struct item_tile *t, uint32_t i);
+/** Puts the sums into an array, row by row. */
+V item_tile_store(struct item_tile *t);
 /** Adds up in the group's memory what the items that share the iterations have in their arrays, so many numbers at a time, of
  * which it has room for those of all shares but the first.  own is the item's number among the `items` of a share.  Only the
  * first share has the sums then. */
