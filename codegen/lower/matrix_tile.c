@@ -100,7 +100,6 @@ static bool side_of(struct matrix_tile *x, bool m)
     s->expr = e->k->exprs[t->dot].args[s->operand];
     s->pitch = gpu_matrix_pitch(t, s->operand);
     s->along_rows = !t->along_k[s->operand];
-    s->linear = t->linear_k[s->operand];
     s->chunks = s->width * x->k_tile / CHUNK;
     s->count = ceil_div(s->chunks, x->items);
     s->halves = (s->along_rows ? x->k_tile : s->width) * s->pitch;
@@ -171,12 +170,7 @@ static void set_place(const struct matrix_tile *x, const struct side *s, uint32_
     space_open_reduced(e, 0);
     for (uint32_t v = 0; v < s->vars->count; v++)
         e->frame.var_value[s->vars->vars[v]] = s->own_chunks[i].vars[v];
-    if (!s->linear) {
-        space_decode(e, &reduced, iteration);
-        return;
-    }
-    for (uint32_t r = 0; r < reduced.count; r++) /* the others would only be multiplied by what the last one lacks */
-        e->frame.var_value[reduced.vars[r]] = r + 1 < reduced.count ? const_index(&e->m, 0) : iteration;
+    space_decode(e, &reduced, iteration);
 }
 
 /* Emits the load of a chunk, as one of eight halves. */

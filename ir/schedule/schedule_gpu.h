@@ -50,7 +50,7 @@ enum { GPU_LOCAL_VECTOR = 4 };
 enum { GPU_MATRIX_ROWS = 16, GPU_MATRIX_COLUMNS = 8, GPU_MATRIX_STEPS = 16, GPU_MATRIX_CHUNK = 8, GPU_MATRIX_BUFFERS = 2 };
 
 /**
- * Describes a tile that sub-groups multiply by matrix instructions (struct gpu_matrix_facts): each of subgroups_m x subgroups_n
+ * Describes a tile that sub-groups multiply by matrix instructions (struct gpu_facts): each of subgroups_m x subgroups_n
  * of them computes rows x columns sums.
  */
 struct gpu_matrix_tile {
@@ -68,7 +68,6 @@ struct gpu_tile {
     uint32_t rows, vectors;        /* of an item */
     bool local_memory;             /* tiles of both operands come to local memory first */
     bool along_k[2];               /* of an operand: contiguous along K */
-    bool linear_k[2];              /* of matrix instructions: its place is linear in the row-major number of the iteration */
     uint32_t operand_m, k_tile;    /* the dot's operand that depends on M; iterations whose operands are copied at once */
     uint32_t items_m, items_n;     /* of a work-group, for tiles in local memory */
     uint32_t k_items;              /* items that share the iterations of one tile (few rows); 1: they do not */

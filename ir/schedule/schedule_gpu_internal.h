@@ -66,7 +66,7 @@ void gpu_lay_local_tile(const struct gpu_context *c, struct gpu_schedule *s);
 /* ---- tiles of matrix instructions (schedule_gpu_matrix.c) ---- */
 
 /** Lays the tile of s, whose rows and columns are known, for matrix instructions.  Returns false, and changes nothing, if the
- * device has none, if an operand is not float16 exactly, or if it would take longer. */
+ * device has none, or if operands are not float16 in chunks. */
 bool gpu_choose_matrix(const struct gpu_context *c, struct gpu_schedule *s);
 
 /* ---- blocks (schedule_gpu_block.c) ---- */

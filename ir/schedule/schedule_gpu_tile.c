@@ -317,7 +317,7 @@ static bool wants_local(const struct gpu_context *c, const struct contraction_vi
 
     if (c->stage_items || c->choice.tile_memory == GPU_MEMORY_GLOBAL || !find_matrices(c->k, v, &t))
         return false;
-    return c->choice.tile_memory == GPU_MEMORY_LOCAL ||
+    return c->choice.tile_memory == GPU_MEMORY_LOCAL || c->choice.matrix_form ||
            (c->device->tile_iterations && gpu_vars_points(c->k, &t.m) >= (int64_t)c->device->tile_items * 2 &&
             gpu_vars_points(c->k, &t.n) >= (int64_t)c->device->tile_items * 2);
 }
@@ -351,16 +351,13 @@ bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s)
     tiled.shape = GPU_TILES;
     for (uint32_t o = 0; o < 2; o++)
         t->along_k[o] = is_along_k(k, k->exprs[v.dot].args[o]);
-    if (!c->stage_items && c->choice.tile_memory == GPU_MEMORY_ANY && find_matrices(k, &v, t) && gpu_choose_matrix(c, &tiled)) {
-        *s = tiled;
-        return true;
-    }
-    t->m.count = t->n.count = 0;
     if (wants_local(c, &v, &tiled)) {
         find_matrices(k, &v, t);
         t->local_memory = true;
-        gpu_choose_split(k, GPU_LOCAL_SUM_STEPS, 1, &tiled);
-        gpu_lay_local_tile(c, &tiled);
+        if (!gpu_choose_matrix(c, &tiled)) {
+            gpu_choose_split(k, GPU_LOCAL_SUM_STEPS, 1, &tiled);
+            gpu_lay_local_tile(c, &tiled);
+        }
         *s = tiled;
         return true;
     }

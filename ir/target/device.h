@@ -8,21 +8,6 @@
 
 enum { GPU_LANES_MAX = 16 }; /* of vectors in OpenCL C */
 
-/**
- * Describes instructions by which the items of a sub-group multiply matrices of float16 that all of them together hold in
- * registers, with sums of float32: 16 rows times 8 columns of 16 products (mma.sync of NVIDIA's PTX).
- */
-struct gpu_matrix_facts {
-    uint32_t items; /* of a sub-group; 0: the device has no such instruction, or sums less exactly than float32 */
-    /* Schedules weigh these.  Cycles are those of a compute unit. */
-    uint32_t products;       /* multiply-adds that it begins in a cycle by these instructions */
-    uint32_t plain_products; /* multiply-adds per cycle that kernels without them reach */
-    uint32_t local_bytes;    /* that it reads from or writes to local memory in a cycle */
-    uint32_t global_bytes;   /* that it loads in a cycle, mostly from a cache that all units share */
-    uint32_t latency;        /* cycles from a load to its result */
-    uint32_t iterations;     /* of a step, whose operands a group brings to local memory at once, at least: a multiple of 16 */
-};
-
 /** Says what local memory costs, in multiply-adds of an item. */
 struct gpu_local_facts {
     double bring; /* copying an element there: its load, address and store */
@@ -58,7 +43,10 @@ struct gpu_facts {
     double tile_unpack;           /* making a vector of floats of compact weights, in multiply-adds of one */
     uint32_t panel_columns;       /* contiguous compact weights for each step of a sum, at most */
     uint32_t kept_bytes;          /* of a row that an item keeps instead of computing it again; 0: arithmetic is cheaper */
-    struct gpu_matrix_facts matrix;
+    /* Items of a sub-group that multiply matrices of float16 which all of them together hold in registers, with sums of
+     * float32, by an instruction: 16 rows times 8 columns of 16 products (mma.sync of NVIDIA's PTX).  0: there is none, or its
+     * sums are less exact than those of float32. */
+    uint32_t matrix_items;
 };
 
 /**

@@ -233,21 +233,10 @@ const struct target_facts *target_facts_at(uint32_t i)
 
 /* ---- devices with work-groups ---- */
 
-/* No device has these instructions until a probe has found them (runtime/engine/opencl/opencl_matrix.c).  The numbers are those
- * of NVIDIA's data sheets for units of compute capability 8.0 and 9.0, and its guides' for the time that memory takes. */
-#define MATRIX_FACTS                                                                                                           \
-    {.items = 0,                                                                                                               \
-     .products = 1024,                                                                                                         \
-     .plain_products = 32,                                                                                                     \
-     .local_bytes = 128,                                                                                                       \
-     .global_bytes = 32,                                                                                                       \
-     .latency = 700,                                                                                                           \
-     .iterations = 32}
-
 /* What both rows have. */
 #define DEVICE_FACTS                                                                                                           \
     .group_items = 256, .local_bytes = 32 << 10, .item_iterations = 4, .groups_per_unit = 8, .tile_load = 1, .tile_chains = 8, \
-    .tile_unpack = 4, .matrix = MATRIX_FACTS
+    .tile_unpack = 4
 
 /* A GPU's neighbouring items read neighbouring words of a panel. */
 #define GPU_FACTS                                                                                                              \

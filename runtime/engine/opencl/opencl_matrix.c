@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Determines whether the device multiplies matrices of float16 by instructions (struct gpu_matrix_facts).
+ * Determines whether the device multiplies matrices of float16 by instructions (struct gpu_facts).
  *
  * Only devices of makers whose compilers take these instructions are asked (opencl_probe.c), on numbers that are known
  * (codegen/opencl/matrix_probe.c).  Whatever goes wrong means that there are none; that is no error.
@@ -32,5 +32,5 @@ void opencl_find_matrix(struct engine_opencl *o)
         o->base.debug->flags & DEBUG_NO_MATRIX_INSTRUCTIONS)
         return;
     if (probe(o))
-        o->device.facts.matrix.items = SUBGROUP;
+        o->device.facts.matrix_items = SUBGROUP;
 }

@@ -200,7 +200,7 @@ TEST(matrix_instructions_are_printed)
                                             : "inputs { a: f16[2048, 256]; b: f16[256, 1024]; } nodes { y = matmul(a, b); } "
                                               "outputs { y; }");
 
-        device.matrix.items = i < 2 ? 32 : 0;
+        device.matrix_items = i < 2 ? 32 : 0;
         kernels_cluster_nodes(g, true);
         struct kernel_list list = kernels_lower(g, g->first_cluster, NULL);
         schedule_gpu(list.kernels[0], &device, &s);

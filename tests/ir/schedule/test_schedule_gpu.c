@@ -62,7 +62,7 @@ static void check_matrix_cover(const struct gpu_schedule *s, const struct gpu_fa
     const struct gpu_matrix_tile *x = &t->matrix;
 
     assert_true(t->local_memory);
-    assert_int_equal(s->local[0], x->subgroups_m * x->subgroups_n * device->matrix.items);
+    assert_int_equal(s->local[0], x->subgroups_m * x->subgroups_n * device->matrix_items);
     assert_true(s->global[0] / s->local[0] * x->subgroups_n * x->columns >= gpu_vars_points(s->kernel, &t->n));
     assert_true(s->global[1] * x->subgroups_m * x->rows >= gpu_vars_points(s->kernel, &t->m));
     assert_true(x->rows % GPU_MATRIX_ROWS == 0 && x->columns % (2 * GPU_MATRIX_COLUMNS) == 0);
@@ -327,7 +327,7 @@ static struct gpu_facts matrix_device(void)
 
     device.compute_units = 132;
     device.local_bytes = 48 << 10;
-    device.matrix.items = 32;
+    device.matrix_items = 32;
     return device;
 }
 
@@ -338,7 +338,7 @@ TEST(matrices_of_float16_are_multiplied_by_instructions)
     static const struct {
         int64_t m, n, depth;
         uint32_t rows; /* of a group; 0: no instructions */
-    } sizes[] = {{4096, 4096, 4096, 128}, {256, 4096, 4096, 64}, {32, 4096, 4096, 16}, {4, 4096, 4096, 0}, {1, 4096, 4096, 0}};
+    } sizes[] = {{4096, 4096, 4096, 128}, {256, 4096, 4096, 128}, {32, 4096, 4096, 16}, {4, 4096, 4096, 0}, {1, 4096, 4096, 0}};
     const struct gpu_facts device = matrix_device();
 
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -353,7 +353,6 @@ TEST(matrices_of_float16_are_multiplied_by_instructions)
             if (instructions) {
                 assert_int_equal(s.tile.matrix.subgroups_m * s.tile.matrix.rows, sizes[i].rows);
                 assert_true(s.tile.along_k[0] && s.tile.along_k[1] == (form == 1));
-                assert_true(s.tile.linear_k[0] && s.tile.linear_k[1]);
             }
             check_cover(&s, &device);
             schedule_gpu(k, target_gpu_facts(false), &s); /* no device has them unless it says so */
@@ -382,7 +381,7 @@ TEST(matrix_forms_are_covered)
     OWNED(kernel) struct kernel *k = matmul_of(WNNOperandDataType_Float16, 1, 100, 200, 304, false);
     uint32_t forms = 0;
 
-    for (struct gpu_choice choice = {.matrix_form = 1}; choice.matrix_form <= 7; choice.matrix_form++)
+    for (struct gpu_choice choice = {.matrix_form = 1}; choice.matrix_form <= 4; choice.matrix_form++)
         for (uint32_t kilobytes = 4; kilobytes <= 64; kilobytes *= 2) {
             struct gpu_facts device = matrix_device();
             struct gpu_schedule s;
@@ -392,7 +391,7 @@ TEST(matrix_forms_are_covered)
             forms += s.tile.matrix.subgroups_m != 0;
             check_cover(&s, &device);
         }
-    assert_true(forms >= 7 * 2);
+    assert_true(forms >= 4 * 2);
 }
 
 /** Whatever the sizes are, schedules cover all points. */

@@ -257,7 +257,7 @@ TEST(test_matrix_instructions_are_asked_for)
         fake->set_devices(1, devices[i]);
         WNNContext context = new_context();
         assert_int_equal(fake->calls("BuildProgram"), before); /* nothing is tried before a graph is built */
-        assert_int_equal(context->engine->functions->optional.tools->tuning->device_facts(context->engine)->matrix.items, 0);
+        assert_int_equal(context->engine->functions->optional.tools->tuning->device_facts(context->engine)->matrix_items, 0);
         assert_int_equal(fake->calls("BuildProgram") - before, devices[i]->vendor == NVIDIA);
         wnnContextRelease(context);
         assert_nothing_is_left("");
@@ -267,7 +267,7 @@ TEST(test_matrix_instructions_are_asked_for)
         fake->fail_after(n, CL_OUT_OF_RESOURCES, false);
         WNNContext context = try_context(NULL, NULL);
         if (context)
-            assert_int_equal(context->engine->functions->optional.tools->tuning->device_facts(context->engine)->matrix.items,
+            assert_int_equal(context->engine->functions->optional.tools->tuning->device_facts(context->engine)->matrix_items,
                              0);
         failed = fake->has_failed();
         fake->fail_after(-1, 0, false);
