@@ -374,7 +374,7 @@ static void emit_items(struct emitter *e, const struct gpu_schedule *s)
     else if (s->shape == GPU_POINTS)
         emit_points(e, s);
     else if (s->shape == GPU_TILES)
-        (s->tile.matrix.subgroups_m ? emit_matrix_tiles : s->tile.local_memory ? emit_local_tiles : emit_global_tiles)(e, s);
+        (s->tile.matrix ? emit_matrix_tiles : s->tile.local_memory ? emit_local_tiles : emit_global_tiles)(e, s);
     else if (s->block.local_memory)
         emit_group_block(e, s);
     else

@@ -331,7 +331,7 @@ static bool begin_tile(struct local_tile *l, uint32_t places)
     const T vector = type_lanes(type_of(t->type), VECTOR);
     const int64_t size = VECTOR * (int64_t)sizeof(float);
 
-    l->memory = loop_array(m->b, LOOP_GROUP_ARRAY, vector, ceil_div(gpu_local_numbers(g), VECTOR) * size);
+    l->memory = loop_array(m->b, LOOP_GROUP_ARRAY, vector, ceil_div(gpu_tile_bytes(g), size) * size);
     l->item_n = space_place(t->e, LOOP_ITEM, 0);
     l->item_m = space_place(t->e, LOOP_ITEM, 1);
     t->share = g->k_items > 1 ? space_place(t->e, LOOP_ITEM, 2) : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Emits tiles of contractions that sub-groups compute by matrix instructions (ir/schedule/schedule_gpu_matrix.c).
+ * Emits tiles of contractions that sub-groups compute by matrix instructions (ir/schedule/schedule_gpu_local.c).
  *
  * A step of a group: each item loads its part of both operands for the next step into registers, while the sub-groups multiply
  * from the group's memory; then it stores that part into the other one of two buffers, and a barrier ends the step.  The loop
@@ -45,7 +45,6 @@ struct side {
 
 struct matrix_tile {
     struct item_tile *tile;
-    const struct gpu_matrix_tile *x;
     struct side sides[2];                  /* of the rows, of the columns */
     uint32_t items, k_tile, rows, columns; /* rows, columns: of instructions, of a sub-group */
     V memory, item, lane, iterations, buffer, sums, fragments[2];
@@ -93,12 +92,10 @@ static bool side_of(struct matrix_tile *x, bool m)
     const struct gpu_tile *t = x->tile->t;
     struct side *s = &x->sides[!m];
 
-    *s = (struct side){.operand = m ? t->operand_m : !t->operand_m,
-                       .is_m = m,
-                       .vars = m ? &t->m : &t->n,
-                       .width = m ? x->x->subgroups_m * x->x->rows : x->x->subgroups_n * x->x->columns};
+    *s = (struct side){
+        .operand = m ? t->operand_m : !t->operand_m, .is_m = m, .vars = m ? &t->m : &t->n, .width = gpu_tile_width(t, m)};
     s->expr = e->k->exprs[t->dot].args[s->operand];
-    s->pitch = gpu_matrix_pitch(t, s->operand);
+    s->pitch = gpu_tile_stride(t, s->operand);
     s->along_rows = !t->along_k[s->operand];
     s->chunks = s->width * x->k_tile / CHUNK;
     s->count = ceil_div(s->chunks, x->items);
@@ -355,7 +352,7 @@ static void emit_points(const struct matrix_tile *x)
 {
     struct item_tile *t = x->tile;
     const struct build *m = &t->e->m;
-    const uint32_t columns = x->x->columns, pitch = columns + CHUNK;
+    const uint32_t columns = t->t->vectors, pitch = columns + CHUNK;
     V slab = times(m, divided(m, x->item, SUBGROUP), SIDE * pitch), i = begin_unrolled(m, x->rows);
 
     put_sums(x, slab, pitch, i);
@@ -390,15 +387,15 @@ static void begin_tile(struct matrix_tile *x)
     const struct build *m = &e->m;
     const struct gpu_tile *t = x->tile->t;
 
-    x->memory = loop_array(m->b, LOOP_GROUP_ARRAY, type_lanes(type_i32, QUADS), (gpu_matrix_local_bytes(t) + 15) / 16 * 16);
+    x->memory = loop_array(m->b, LOOP_GROUP_ARRAY, type_lanes(type_i32, QUADS), (gpu_tile_bytes(t) + 15) / 16 * 16);
     for (uint32_t o = 0; o < 2; o++)
         x->fragments[o] = quads(m, type_i32, fragment_count(x, !o));
     x->sums = quads(m, type_f32, x->rows * x->columns);
     x->buffer = loop_slot(m->b, type_index(m));
     x->item = space_place(e, LOOP_ITEM, 0);
     x->lane = modulo(m, x->item, SUBGROUP);
-    x->subgroup[0] = times(m, divided(m, x->item, SUBGROUP * x->x->subgroups_n), x->x->rows);
-    x->subgroup[1] = times(m, modulo(m, divided(m, x->item, SUBGROUP), x->x->subgroups_n), x->x->columns);
+    x->subgroup[0] = times(m, divided(m, x->item, SUBGROUP * t->items_n), t->rows);
+    x->subgroup[1] = times(m, modulo(m, divided(m, x->item, SUBGROUP), t->items_n), t->vectors);
     space_decode(e, &x->tile->s->dimensions[2], space_place(e, LOOP_GROUP, 2));
     for (uint32_t o = 0; o < 2; o++) {
         struct side *s = &x->sides[o];
@@ -414,12 +411,11 @@ void emit_matrix_tiles(struct emitter *e, const struct gpu_schedule *s)
 {
     const struct gpu_vars reduced = gpu_reduced_vars(e->k);
     const struct gpu_tile *t = &s->tile;
-    struct matrix_tile x = {.x = &t->matrix,
-                            .items = s->local[0],
+    struct matrix_tile x = {.items = s->local[0],
                             .k_tile = t->k_tile,
-                            .rows = t->matrix.rows / GPU_MATRIX_ROWS,
-                            .columns = t->matrix.columns / GPU_MATRIX_COLUMNS};
-    const uint32_t widths = t->matrix.subgroups_m * t->matrix.rows + t->matrix.subgroups_n * t->matrix.columns;
+                            .rows = t->rows / GPU_MATRIX_ROWS,
+                            .columns = t->vectors / GPU_MATRIX_COLUMNS};
+    const uint32_t widths = gpu_tile_width(t, true) + gpu_tile_width(t, false);
 
     x.tile = item_tile_of(e, s, widths * t->k_tile / CHUNK / x.items + 2);
     if (!x.tile)

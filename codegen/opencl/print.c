@@ -102,7 +102,7 @@ static bool put_kernel_body(FILE *body, const struct kernel *k, const struct gpu
     if (!f || !loop_builder_begin(&p.builder, module, loop_function_add(module, "", NULL, 0, 0)))
         return false;
     p.m = &m;
-    if (s->tile.matrix.subgroups_m)
+    if (s->tile.matrix)
         put_line(&p, "MATRIX_MEMORY");
     put_body(&p, f);
     return !p.failed && !module->failed;
@@ -111,10 +111,10 @@ static bool put_kernel_body(FILE *body, const struct kernel *k, const struct gpu
 /* Writes what the body calls. */
 static void put_callees(struct printer *p)
 {
-    if (p->s->tile.matrix.subgroups_m)
+    if (p->s->tile.matrix)
         fputs(opencl_matrix_functions, p->out);
     for (uint32_t lanes = 2; lanes <= GPU_LANES_MAX; lanes *= 2) {
-        bool has = p->s->lanes == lanes || (p->s->tile.matrix.subgroups_m && lanes == GPU_MATRIX_CHUNK);
+        bool has = p->s->lanes == lanes || (p->s->tile.matrix && lanes == GPU_MATRIX_CHUNK);
         for (uint32_t i = 0; i < p->k->stage_count; i++)
             has |= p->s->stages[i].lanes == lanes;
         if (has)

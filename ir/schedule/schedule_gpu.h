@@ -20,7 +20,7 @@
  * in local memory (schedule_gpu_block.c).
  *
  * Where sub-groups multiply matrices of float16 by one instruction, tiles in local memory may be computed by those
- * (schedule_gpu_matrix.c).
+ * (schedule_gpu_local.c).
  *
  * Values may be vectors whose lanes are neighbouring values of one variable (schedule_gpu_lanes.c chooses it).
  * schedule_gpu_tile.c has the register tiles and their cost model.
@@ -50,28 +50,21 @@ enum { GPU_LOCAL_VECTOR = 4 };
 enum { GPU_MATRIX_ROWS = 16, GPU_MATRIX_COLUMNS = 8, GPU_MATRIX_STEPS = 16, GPU_MATRIX_CHUNK = 8, GPU_MATRIX_BUFFERS = 2 };
 
 /**
- * Describes a tile that sub-groups multiply by matrix instructions (struct gpu_facts): each of subgroups_m x subgroups_n
- * of them computes rows x columns sums.
- */
-struct gpu_matrix_tile {
-    uint32_t subgroups_m, subgroups_n, rows, columns; /* subgroups_m 0: there are no such instructions */
-};
-
-/**
  * Describes the register tile of a contraction.  M are the variables of its rows, N those of its columns.  Where operands come
  * from global memory, N is the lane variable alone, so that columns are vectors.  Where they come from local memory, N is every
- * variable that only the other operand has.
+ * variable that only the other operand has.  Where sub-groups multiply tiles in local memory by matrix instructions, each of
+ * them has rows times columns, and the numbers of items are those of sub-groups.
  */
 struct gpu_tile {
     uint32_t dot; /* the REDUCE expression */
     struct gpu_vars m, n;
-    uint32_t rows, vectors;        /* of an item */
-    bool local_memory;             /* tiles of both operands come to local memory first */
-    bool along_k[2];               /* of an operand: contiguous along K */
-    uint32_t operand_m, k_tile;    /* the dot's operand that depends on M; iterations whose operands are copied at once */
-    uint32_t items_m, items_n;     /* of a work-group, for tiles in local memory */
-    uint32_t k_items;              /* items that share the iterations of one tile (few rows); 1: they do not */
-    struct gpu_matrix_tile matrix; /* of tiles in local memory */
+    uint32_t rows, vectors;     /* of an item; from local memory, vectors are single columns */
+    bool local_memory;          /* tiles of both operands come to local memory first */
+    bool matrix;                /* and are multiplied by matrix instructions */
+    bool along_k[2];            /* of an operand: contiguous along K */
+    uint32_t operand_m, k_tile; /* the dot's operand that depends on M; iterations whose operands are copied at once */
+    uint32_t items_m, items_n;  /* of a work-group, for tiles in local memory */
+    uint32_t k_items;           /* items that share the iterations of one tile (few rows); 1: they do not */
     /* Weights that are unpacked in registers.  Where the columns' operand is `unscaled` times `factor`, and factor changes with
      * the first factor_depth REDUCED variables only, the sum inside their loops is multiplied by it (KEXPR_NONE: there is no
      * factor).  unpacked: the operand is computed from loaded values. */
@@ -138,7 +131,7 @@ struct gpu_schedule {
 /** Forces properties of a schedule on every device, for tests and tuning.  All zeros force nothing. */
 struct gpu_choice {
     enum gpu_memory { GPU_MEMORY_ANY, GPU_MEMORY_GLOBAL, GPU_MEMORY_LOCAL } tile_memory; /* of tiles, and of blocks */
-    uint32_t matrix_form; /* number from 1 of a form of tiles of matrix instructions (schedule_gpu_matrix.c); 0: free */
+    uint32_t matrix_form;          /* number from 1 of a form of tiles of matrix instructions (schedule_gpu_local.c); 0: free */
     uint32_t rows, vectors, lanes; /* of a tile in global memory, where they fit; 0: free */
     uint32_t k_items;
     bool no_tiles, no_lanes, rows_shape; /* rows_shape: the shape rows is taken whenever it is valid, at any cost */
@@ -158,20 +151,16 @@ void schedule_gpu_choose(const struct kernel *k, const struct gpu_facts *device,
 struct gpu_vars gpu_reduced_vars(const struct kernel *k);
 /** Returns the product of the variables' sizes. */
 int64_t gpu_vars_points(const struct kernel *k, const struct gpu_vars *v);
-/** Returns the row stride in float16 elements of an operand of matrix instructions in local memory. */
-uint32_t gpu_matrix_pitch(const struct gpu_tile *t, uint32_t operand);
-/** Returns the bytes of local memory that a tile of matrix instructions takes. */
-uint32_t gpu_matrix_local_bytes(const struct gpu_tile *t);
 /** Returns the PARALLEL variables of a contraction that are neither rows nor columns of its tiles nor of the macro-tile. */
 struct gpu_vars gpu_tile_batch(const struct kernel *k, const struct gpu_tile *t);
 
 /** Returns the rows, or the columns, of a group's tile in local memory. */
 uint32_t gpu_tile_width(const struct gpu_tile *t, bool rows);
-/** Returns the stride between two iterations of an operand there.  It is padded if neighbouring items write neighbouring
- * iterations, to avoid bank conflicts. */
+/** Returns the stride in elements between two iterations of an operand there, or between two rows (or columns) where K is
+ * contiguous for matrix instructions.  It is padded to avoid bank conflicts. */
 uint32_t gpu_tile_stride(const struct gpu_tile *t, uint32_t operand);
-/** Returns the elements of a tile in local memory: of the operands, or later the sums of all shares but the first. */
-uint32_t gpu_local_numbers(const struct gpu_tile *t);
+/** Returns the bytes of a tile in local memory: of the operands, or later the sums that items exchange. */
+uint32_t gpu_tile_bytes(const struct gpu_tile *t);
 
 /* ---- text, for dumps and profiles (schedule_gpu_print.c) ---- */
 

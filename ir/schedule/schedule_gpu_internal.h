@@ -60,14 +60,9 @@ bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s);
 
 /* ---- tiles from local memory (schedule_gpu_local.c) ---- */
 
-/** Lays out the index space of a tile in local memory, and chooses its size.  s has the rest of the tile. */
+/** Lays out the index space of a tile in local memory, and chooses its size and whether matrix instructions compute it.  s has
+ * the rest of the tile. */
 void gpu_lay_local_tile(const struct gpu_context *c, struct gpu_schedule *s);
-
-/* ---- tiles of matrix instructions (schedule_gpu_matrix.c) ---- */
-
-/** Lays the tile of s, whose rows and columns are known, for matrix instructions.  Returns false, and changes nothing, if the
- * device has none, or if operands are not float16 in chunks. */
-bool gpu_choose_matrix(const struct gpu_context *c, struct gpu_schedule *s);
 
 /* ---- blocks (schedule_gpu_block.c) ---- */
 

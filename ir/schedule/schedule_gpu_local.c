@@ -2,6 +2,9 @@
 /*
  * Lays out tiles of contractions whose operands come to local memory: how many rows and columns an item computes, and how many
  * iterations a group brings at once.
+ *
+ * Devices whose sub-groups multiply matrices of float16 with sums of float32 by instructions (struct gpu_facts) do so if the
+ * operands are loads of float16 in chunks of eight neighbours.
  */
 #include "ir/schedule/schedule_gpu_internal.h"
 
@@ -19,20 +22,25 @@ uint32_t gpu_tile_width(const struct gpu_tile *t, bool rows)
 
 uint32_t gpu_tile_stride(const struct gpu_tile *t, uint32_t operand)
 {
-    return gpu_tile_width(t, operand == t->operand_m) + (t->along_k[operand] ? GPU_LOCAL_VECTOR : 0);
+    const uint32_t width = gpu_tile_width(t, operand == t->operand_m);
+
+    if (t->matrix)
+        return GPU_MATRIX_CHUNK + (t->along_k[operand] ? t->k_tile : width);
+    return width + (t->along_k[operand] ? GPU_LOCAL_VECTOR : 0); /* neighbouring items write neighbouring iterations */
 }
 
-uint32_t gpu_local_numbers(const struct gpu_tile *t)
+uint32_t gpu_tile_bytes(const struct gpu_tile *t)
 {
-    const uint32_t operands = (gpu_tile_stride(t, 0) + gpu_tile_stride(t, 1)) * t->k_tile;
-    const uint32_t sums = gpu_tile_width(t, true) * gpu_tile_width(t, false) * (t->k_items - 1);
+    const uint32_t height = gpu_tile_width(t, true), width = gpu_tile_width(t, false);
+    uint32_t operands = 0, sums = height * width * (t->k_items - 1);
 
-    return operands > sums ? operands : sums;
-}
-
-static int64_t local_bytes(const struct gpu_tile *t)
-{
-    return gpu_local_numbers(t) * (int64_t)sizeof(float);
+    for (uint32_t o = 0; o < 2; o++)
+        operands += gpu_tile_stride(t, o) * (!t->matrix || !t->along_k[o] ? t->k_tile : o == t->operand_m ? height : width);
+    if (t->matrix) {
+        operands = operands * GPU_MATRIX_BUFFERS / 2; /* they have 16 bits */
+        sums = t->items_m * t->items_n * GPU_MATRIX_ROWS * (t->vectors + GPU_MATRIX_CHUNK);
+    }
+    return (operands > sums ? operands : sums) * (uint32_t)sizeof(float);
 }
 
 /* Returns how many numbers an item brings at once. */
@@ -98,7 +106,7 @@ static void choose_sizes(const struct gpu_context *c, struct gpu_schedule *s, in
             for (uint32_t k_tile = STEPS_LEAST; k_tile <= most; k_tile *= 2) {
                 const bool fits = take_sizes(c, t, 1U << sides / SIDES, 1U << sides % SIDES, shares);
                 t->k_tile = k_tile;
-                while (t->k_tile > 1 && local_bytes(t) > d->local_bytes)
+                while (t->k_tile > 1 && gpu_tile_bytes(t) > d->local_bytes)
                     t->k_tile /= 2;
                 if (s->tile.rows && (!fits || t->k_tile < k_tile || t->rows * t->vectors > d->tile_numbers ||
                                      t->rows * t->vectors + brought_numbers(t) > d->tile_numbers + STEPS_LEAST))
@@ -111,6 +119,78 @@ static void choose_sizes(const struct gpu_context *c, struct gpu_schedule *s, in
             }
 }
 
+/* ---- matrix instructions ---- */
+
+/* Forms of a tile: sub-groups along M and N, rows and columns of each, and the iterations of a step, of which small tiles have
+ * more, so that they wait less often.  The first one that has groups for three quarters of the units is taken, else the last.
+ */
+static const struct matrix_form {
+    uint32_t items_m, items_n, rows, columns, steps;
+} forms[] = {
+    {2, 4, 64, 32, 32},  /* 128 x 128 */
+    {2, 2, 64, 32, 32},  /* 128 x 64 */
+    {2, 2, 32, 32, 64},  /* 64 x 64 */
+    {1, 4, 16, 16, 128}, /* 16 x 64 */
+};
+
+enum { FORMS = sizeof forms / sizeof *forms };
+
+/* Returns whether eight values of a variable, from a multiple of eight on, are contiguous in memory, and no guard depends on
+ * it. */
+static bool has_chunks(const struct kernel *k, const struct kexpr *e, uint32_t var)
+{
+    return kaffine_coefficient(e->index, var) == 1 && k->vars[var].size % GPU_MATRIX_CHUNK == 0 &&
+           !kaffine_derives(k, e->index, var) && !depends_on(kguards_vars(k, e->guard_count, e->guards), var);
+}
+
+/* Returns whether an operand comes to local memory in chunks of float16. */
+static bool comes_in_chunks(const struct kernel *k, const struct gpu_tile *t, uint32_t o)
+{
+    const struct kexpr *e = &k->exprs[k->exprs[t->dot].args[o]];
+    const struct gpu_vars *rows = o == t->operand_m ? &t->m : &t->n;
+
+    return e->op == K_LOAD && k->tensors[e->tensor].type == WNNOperandDataType_Float16 &&
+           (!e->guard_count || f16_to_f32(f32_to_f16(e->bits.f32)) == e->bits.f32) &&
+           has_chunks(k, e, t->along_k[o] ? k->parallel_count + k->reduced_count - 1 : rows->vars[rows->count - 1]);
+}
+
+/* Lays the tile for matrix instructions.  Returns false, and changes nothing, if the device has none, or if operands are not
+ * float16 in chunks. */
+static bool choose_matrix(const struct gpu_context *c, struct gpu_schedule *s, int64_t m, int64_t n)
+{
+    const struct kernel *k = c->k;
+    const struct gpu_facts *d = c->device;
+    const uint32_t forced = c->choice.matrix_form, end = forced && forced < FORMS ? forced : FORMS;
+    struct gpu_schedule tiled = *s;
+    struct gpu_tile *t = &tiled.tile;
+
+    if (!d->matrix_items || k->exprs[t->dot].type != KT_F32 || !comes_in_chunks(k, t, 0) || !comes_in_chunks(k, t, 1))
+        return false;
+    t->matrix = true;
+    for (uint32_t f = forced ? forced - 1 : 0; f < end; f++) {
+        t->items_m = forms[f].items_m;
+        t->items_n = forms[f].items_n;
+        t->rows = forms[f].rows;
+        t->vectors = forms[f].columns;
+        t->k_tile = forms[f].steps;
+        while (t->k_tile > GPU_MATRIX_STEPS &&
+               (t->k_tile / 2 >= iterations_of(k, 0, k->reduced_count) || gpu_tile_bytes(t) > d->local_bytes))
+            t->k_tile /= 2;
+        tiled.local[0] = t->items_m * t->items_n * d->matrix_items;
+        if (tiled.local[0] > d->group_items || gpu_tile_bytes(t) > d->local_bytes)
+            continue;
+        const int64_t across = ceil_div(n, gpu_tile_width(t, false));
+        tiled.global[0] = across * tiled.local[0];
+        tiled.global[1] = ceil_div(m, gpu_tile_width(t, true));
+        *s = tiled;
+        if (4 * across * tiled.global[1] * tiled.global[2] >= 3 * (int64_t)d->compute_units)
+            break;
+    }
+    return s->tile.matrix;
+}
+
+/* ---- the tile ---- */
+
 void gpu_lay_local_tile(const struct gpu_context *c, struct gpu_schedule *s)
 {
     struct gpu_tile *t = &s->tile;
@@ -121,6 +201,9 @@ void gpu_lay_local_tile(const struct gpu_context *c, struct gpu_schedule *s)
     s->lane_tail = false;
     s->dimensions[2] = gpu_tile_batch(c->k, t);
     s->global[2] = gpu_vars_points(c->k, &s->dimensions[2]);
+    if (choose_matrix(c, s, m, n))
+        return;
+    gpu_choose_split(c->k, GPU_LOCAL_SUM_STEPS, 1, s);
     choose_sizes(c, s, m, n);
     s->local[0] = t->items_n;
     s->local[1] = t->items_m;

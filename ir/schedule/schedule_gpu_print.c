@@ -14,21 +14,14 @@ const char *gpu_shape_name(enum gpu_shape shape)
     return names[shape];
 }
 
-static void print_matrix(const struct gpu_tile *t, FILE *out)
-{
-    static const char *const along[] = {"rows", "K"};
-    const struct gpu_matrix_tile *x = &t->matrix;
-
-    fprintf(
-        out,
-        " of %u rows x %u columns by matrix instructions (%u x %u sub-groups, %u iterations at once, operands along %s and %s)",
-        x->rows, x->columns, x->subgroups_m, x->subgroups_n, t->k_tile, along[t->along_k[0]], along[t->along_k[1]]);
-}
-
 static void print_tile(const struct gpu_tile *t, FILE *out)
 {
-    if (t->matrix.subgroups_m) {
-        print_matrix(t, out);
+    static const char *const along[] = {"rows", "K"};
+
+    if (t->matrix) {
+        fprintf(out, " of %u rows x %u columns by matrix instructions (%u x %u sub-groups, %u iterations at once, ", t->rows,
+                t->vectors, t->items_m, t->items_n, t->k_tile);
+        fprintf(out, "operands along %s and %s)", along[t->along_k[0]], along[t->along_k[1]]);
         return;
     }
     fprintf(out, " of %u rows x %u vectors from %s memory", t->rows, t->vectors, t->local_memory ? "local" : "global");

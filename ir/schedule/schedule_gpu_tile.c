@@ -354,10 +354,7 @@ bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s)
     if (wants_local(c, &v, &tiled)) {
         find_matrices(k, &v, t);
         t->local_memory = true;
-        if (!gpu_choose_matrix(c, &tiled)) {
-            gpu_choose_split(k, GPU_LOCAL_SUM_STEPS, 1, &tiled);
-            gpu_lay_local_tile(c, &tiled);
-        }
+        gpu_lay_local_tile(c, &tiled);
         *s = tiled;
         return true;
     }

@@ -32,7 +32,7 @@ GRAPHS_UNUSED static bool device_run(const struct kernel *k, void *const *tensor
 
     schedule_gpu_choose(k, &device.facts, &device.choice, &s);
     device.last = s.shape;
-    device.last_matrix = s.shape == GPU_TILES && s.tile.matrix.subgroups_m;
+    device.last_matrix = s.shape == GPU_TILES && s.tile.matrix;
     device.kernels++;
     assert_done(opencl_print(k, &s, "kernel", &source, &e));
     if (!device.literals) {

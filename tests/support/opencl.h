@@ -148,7 +148,7 @@ GRAPHS_UNUSED static bool opencl_run(const struct kernel *k, void *const *tensor
 
     schedule_gpu_choose(k, &opencl.facts, &opencl.choice, &s);
     opencl.last = s.shape;
-    opencl.last_matrix = s.shape == GPU_TILES && s.tile.matrix.subgroups_m;
+    opencl.last_matrix = s.shape == GPU_TILES && s.tile.matrix;
     assert_done(opencl_print(k, &s, "kernel_under_test", &source, &e));
     cl_program program = opencl_kernel_program(source.text);
     if (!program) {

@@ -58,7 +58,7 @@ int main(int argc, char **argv)
     if (!lower_cluster(g, g->first_cluster, NULL, &list, &e))
         return 2;
     schedule_gpu_choose(list.kernels[0], &device, &choice, &s);
-    if (!s.tile.matrix.subgroups_m)
+    if (!s.tile.matrix)
         return 1;
     if (!opencl_print(list.kernels[0], &s, "kernel_under_test", &source, &e))
         return 2;

@@ -59,17 +59,16 @@ static struct kernel *reduction(int points, int iterations, bool columns)
 static void check_matrix_cover(const struct gpu_schedule *s, const struct gpu_facts *device)
 {
     const struct gpu_tile *t = &s->tile;
-    const struct gpu_matrix_tile *x = &t->matrix;
 
     assert_true(t->local_memory);
-    assert_int_equal(s->local[0], x->subgroups_m * x->subgroups_n * device->matrix_items);
-    assert_true(s->global[0] / s->local[0] * x->subgroups_n * x->columns >= gpu_vars_points(s->kernel, &t->n));
-    assert_true(s->global[1] * x->subgroups_m * x->rows >= gpu_vars_points(s->kernel, &t->m));
-    assert_true(x->rows % GPU_MATRIX_ROWS == 0 && x->columns % (2 * GPU_MATRIX_COLUMNS) == 0);
+    assert_int_equal(s->local[0], t->items_m * t->items_n * device->matrix_items);
+    assert_true(s->global[0] / s->local[0] * gpu_tile_width(t, false) >= gpu_vars_points(s->kernel, &t->n));
+    assert_true(s->global[1] * gpu_tile_width(t, true) >= gpu_vars_points(s->kernel, &t->m));
+    assert_true(t->rows % GPU_MATRIX_ROWS == 0 && t->vectors % (2 * GPU_MATRIX_COLUMNS) == 0);
     assert_true(t->k_tile % GPU_MATRIX_STEPS == 0);
-    assert_true(gpu_matrix_local_bytes(t) <= device->local_bytes);
+    assert_true(gpu_tile_bytes(t) <= device->local_bytes);
     for (uint32_t o = 0; o < 2; o++) /* rows begin at whole chunks, eight of them in different banks */
-        assert_true(gpu_matrix_pitch(t, o) / GPU_MATRIX_CHUNK % 2 && gpu_matrix_pitch(t, o) % GPU_MATRIX_CHUNK == 0);
+        assert_true(gpu_tile_stride(t, o) / GPU_MATRIX_CHUNK % 2 && gpu_tile_stride(t, o) % GPU_MATRIX_CHUNK == 0);
 }
 
 /* Returns the transpose of a matrix, of numbers of a type; `doubled` adds the j-th element of every other column to it. */
@@ -98,7 +97,7 @@ static void check_cover(const struct gpu_schedule *s, const struct gpu_facts *de
     }
     if (s->shape != GPU_TILES)
         return;
-    if (t->matrix.subgroups_m) {
+    if (t->matrix) {
         check_matrix_cover(s, device);
         return;
     }
@@ -107,7 +106,7 @@ static void check_cover(const struct gpu_schedule *s, const struct gpu_facts *de
     if (!t->local_memory)
         assert_true(t->rows * t->vectors * s->lanes <= device->tile_numbers);
     else
-        assert_true(gpu_local_numbers(t) * sizeof(float) <= device->local_bytes);
+        assert_true(gpu_tile_bytes(t) <= device->local_bytes);
 }
 
 /** On a processor a matmul's tile is as large as registers allow, with vectors along N; nothing goes through local memory. */
@@ -349,14 +348,14 @@ TEST(matrices_of_float16_are_multiplied_by_instructions)
             struct gpu_schedule s;
 
             schedule_gpu(k, &device, &s);
-            assert_int_equal(s.tile.matrix.subgroups_m != 0, instructions);
+            assert_int_equal(s.tile.matrix, instructions);
             if (instructions) {
-                assert_int_equal(s.tile.matrix.subgroups_m * s.tile.matrix.rows, sizes[i].rows);
+                assert_int_equal(gpu_tile_width(&s.tile, true), sizes[i].rows);
                 assert_true(s.tile.along_k[0] && s.tile.along_k[1] == (form == 1));
             }
             check_cover(&s, &device);
             schedule_gpu(k, target_gpu_facts(false), &s); /* no device has them unless it says so */
-            assert_int_equal(s.tile.matrix.subgroups_m, 0);
+            assert_int_equal(s.tile.matrix, false);
         }
 }
 
@@ -370,7 +369,7 @@ TEST(instructions_take_chunks)
         struct gpu_schedule s;
 
         schedule_gpu(k, &device, &s);
-        assert_int_equal(s.tile.matrix.subgroups_m != 0, depth % 8 == 0 && columns % 8 == 0);
+        assert_int_equal(s.tile.matrix, depth % 8 == 0 && columns % 8 == 0);
         check_cover(&s, &device);
     }
 }
@@ -388,7 +387,7 @@ TEST(matrix_forms_are_covered)
 
             device.local_bytes = kilobytes << 10;
             schedule_gpu_choose(k, &device, &choice, &s);
-            forms += s.tile.matrix.subgroups_m != 0;
+            forms += s.tile.matrix;
             check_cover(&s, &device);
         }
     assert_true(forms >= 4 * 2);
