@@ -15,7 +15,6 @@
 #include "codegen/lower/values.h"
 #include "codegen/lower/item_tile.h"
 #include "codegen/lower/access.h"
-#include "codegen/lower/scalar.h"
 #include "codegen/lower/point.h"
 
 /* ---- points ---- */
