@@ -119,14 +119,6 @@ static void nest(const struct global_tile *g, uint32_t r)
         step(g);
         return;
     }
-    if ((t->words[0] || t->words[1]) && r + 1 == e->k->reduced_count && r != t->s->sum_split) {
-        for (int64_t i = 0; i < e->k->vars[var].size; i++) {
-            frame_open(&e->frame, level);
-            e->frame.var_value[var] = const_index(&e->m, i);
-            step(g);
-        }
-        return;
-    }
     V from = var_first(e, var), to = var_end(e, var);
     frame_enter(&e->frame, level - 1, NULL);
     (r == t->s->sum_split ? loop_in_blocks : loop_over)(g, r, from, to);
