@@ -171,10 +171,8 @@ static bool destroy_protected(void *user)
 {
     struct machine *m = user;
 
-    for (uint32_t i = 0; i <= LLVMObjectFile; i++) {
-        pipeline_free(m->pipelines[false][i]);
-        pipeline_free(m->pipelines[true][i]);
-    }
+    for (uint32_t i = 0; i < sizeof m->pipelines / sizeof **m->pipelines; i++)
+        pipeline_free(m->pipelines[i % 2][i / 2]);
     if (m->tm)
         LLVMDisposeTargetMachine(m->tm);
     if (m->data_layout)
@@ -232,22 +230,6 @@ static void dump_module(const struct machine *m, const struct kernel *k, const c
     char *text = LLVMPrintModuleToString(module);
     dump_text(m, k, symbol, suffix, text);
     LLVMDisposeMessage(text);
-}
-
-static void dump_assembly(const struct machine *m, const struct kernel *k, const char *symbol, LLVMModuleRef module)
-{
-    if (!m->debug || !(m->debug->flags & DEBUG_DUMP_ASM))
-        return;
-    LLVMModuleRef copy = LLVMCloneModule(module); /* code generation changes a module */
-    LLVMMemoryBufferRef buffer = NULL;
-    char *text = NULL;
-    if (!LLVMTargetMachineEmitToMemoryBuffer(m->tm, copy, LLVMAssemblyFile, &text, &buffer)) {
-        dump_text(m, k, symbol, ".s", LLVMGetBufferStart(buffer));
-        LLVMDisposeMemoryBuffer(buffer);
-    } else {
-        LLVMDisposeMessage(text);
-    }
-    LLVMDisposeModule(copy);
 }
 
 /* ---- compiling ---- */
@@ -359,6 +341,20 @@ bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileTy
     return false;
 }
 
+static void dump_assembly(struct machine *m, const struct kernel *k, const char *symbol, bool strided, LLVMModuleRef module)
+{
+    if (!m->debug || !(m->debug->flags & DEBUG_DUMP_ASM))
+        return;
+    LLVMModuleRef copy = LLVMCloneModule(module); /* code generation changes a module */
+    LLVMMemoryBufferRef buffer;
+    struct error ignored = {0};
+    if (machine_generate(m, copy, LLVMAssemblyFile, strided, &buffer, &ignored)) {
+        dump_text(m, k, symbol, ".s", LLVMGetBufferStart(buffer));
+        LLVMDisposeMemoryBuffer(buffer);
+    }
+    LLVMDisposeModule(copy);
+}
+
 LLVMModuleRef machine_module(const struct machine *m, LLVMContextRef context, const char *name, struct error *e)
 {
     LLVMContextSetDiagnosticHandler(context, note_diagnostic, e);
@@ -409,7 +405,8 @@ static bool compile_module(const struct compilation *c, LLVMContextRef context, 
     if (!machine_optimize(m, module, c->e) || (strided && !machine_run_passes(m, module, PEEPHOLES, c->e)))
         return false;
     dump_module(m, k, c->symbol, ".opt.ll", module);
-    dump_assembly(m, k, c->symbol, module);
+    pipeline_set_quick(m->tm, c->s->tiled || c->s->stages);
+    dump_assembly(m, k, c->symbol, strided, module);
     m->times.structures++;
     double optimized = milliseconds_now();
     ok = machine_generate(m, module, LLVMObjectFile, strided, c->object, c->e);

@@ -7,9 +7,7 @@
  * This file is compiled without exceptions, as LLVM is, but with the tables that let them pass: what LLVM was changing when its
  * memory ran out stays where it is, because no destructor can be trusted with it.
  */
-#include <algorithm>
 #include <cstdio>
-#include <iterator>
 
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
@@ -24,6 +22,7 @@
 
 extern "C" bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char *text, size_t size);
 extern "C" void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool strided);
+extern "C" void pipeline_set_quick(LLVMTargetMachineRef machine, bool quick);
 extern "C" LLVMMemoryBufferRef pipeline_generate(void *pipeline, LLVMModuleRef module);
 extern "C" void pipeline_free(void *pipeline);
 
@@ -78,28 +77,20 @@ const char *const minor[] = {
     "X86 cmov Conversion",
 };
 
-bool has(llvm::ArrayRef<const char *> names, llvm::StringRef name)
-{
-    return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 /* The passes of code generation without those, and with strength reduction of addresses for `strided` loops only. */
 class Generation : public llvm::legacy::PassManager
 {
   public:
-    const bool strided, quick;
+    bool strided, quick;
     llvm::SmallString<0> bytes; /* of the module at hand */
     llvm::raw_svector_ostream out{bytes};
-
-    Generation(bool strided, bool quick) : strided(strided), quick(quick)
-    {
-    }
 
     void add(llvm::Pass *pass) override
     {
         const llvm::StringRef name = pass->getPassName();
 
-        if (has(idle, name) || (quick && has(minor, name)) || (!strided && name == "Loop Strength Reduction"))
+        if (llvm::is_contained(idle, name) || (quick && llvm::is_contained(minor, name)) ||
+            (!strided && name == "Loop Strength Reduction"))
             delete pass;
         else
             llvm::legacy::PassManager::add(pass);
@@ -133,14 +124,22 @@ bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char
 void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool strided)
 {
     llvm::TargetMachine *target = reinterpret_cast<llvm::TargetMachine *>(machine);
-    Generation *generation = new Generation(strided, target->getOptLevel() == llvm::CodeGenOptLevel::Less);
-    const llvm::CodeGenFileType file =
-        type == LLVMAssemblyFile ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+    Generation *generation = new Generation;
 
-    if (!target->addPassesToEmitFile(*generation, generation->out, nullptr, file))
+    generation->strided = strided;
+    generation->quick = target->getOptLevel() == llvm::CodeGenOptLevel::Less;
+    if (!target->addPassesToEmitFile(*generation, generation->out, nullptr, static_cast<llvm::CodeGenFileType>(type)))
         return generation;
     delete generation;
     return nullptr;
+}
+
+void pipeline_set_quick(LLVMTargetMachineRef machine, bool quick)
+{
+    llvm::TargetMachine *target = reinterpret_cast<llvm::TargetMachine *>(machine);
+
+    if (target->getOptLevel() != llvm::CodeGenOptLevel::None) /* which does so itself */
+        target->setFastISel(quick && target->getTargetTriple().isX86());
 }
 
 LLVMMemoryBufferRef pipeline_generate(void *pipeline, LLVMModuleRef module)
