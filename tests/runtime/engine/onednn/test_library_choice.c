@@ -63,7 +63,7 @@ TEST(choices_are_those_of_the_prices)
                  {"kkk", {2, 2048, 1000}},
                  {"LLL", {2, 2048, 1009}},
                  {"kkk", {4, 16, 16}},
-                 {"kLk", {50, 42, 24}},
+                 {"kkk", {50, 42, 24}},
                  {"kkk", {2, 16, 16, COMPUTED}},
                  {"LLL", {1, 1024, 1024, COMPUTED}},
                  {"LLL", {128, 128, 128, COMPUTED}},
