@@ -448,6 +448,8 @@ static void nest(struct emitter *e, const struct context *cx, struct sums *t, ui
         for (int64_t i = 0; i < e->k->vars[var].size; i++) {
             frame_open(&e->frame, level + 1);
             e->frame.var_value[var] = const_index(&e->m, i);
+            if (r + 1 == e->k->reduced_count)
+                t->chain = (uint32_t)i % e->s->tile.chains;
             inner(e, cx, t, r + 1);
         }
         return;

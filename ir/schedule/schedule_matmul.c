@@ -474,15 +474,16 @@ static void choose_prefetch(struct schedule *s, bool sizes_vary)
 }
 
 /* Chooses how many sums take turns: a tile of few sums would wait for one addition after the other, which takes as long as
- * reading what it adds.  Loops that are unrolled, as those over the bytes of a word are, are cut otherwise. */
+ * reading what it adds.  Of loops that are unrolled those over the elements of a word have such sums, if they are floats. */
 static void choose_chains(struct schedule *s)
 {
     const struct kernel *k = s->kernel;
     struct register_tile *t = &s->tile;
     const uint32_t last = k->reduced_count - 1;
+    const bool words = t->blocks.factor != KEXPR_NONE && t->blocks.words == KEXPR_NONE && t->blocks.bytes.a == KEXPR_NONE;
 
     t->chains = k->reduced_count && t->mr * t->vectors <= s->facts->contraction.chained_sums &&
-                        t->unroll_from == k->reduced_count && !t->guarded &&
+                        (words || t->unroll_from == k->reduced_count) && !t->guarded &&
                         k->vars[k->parallel_count + last].size % TILE_CHAINS_MAX == 0 &&
                         (t->split != last || t->split_steps % TILE_CHAINS_MAX == 0)
                     ? TILE_CHAINS_MAX
