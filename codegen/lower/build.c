@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Puts short names over the loop language: types and constants shaped like a value, roundings that need no library call.
+ * Puts short names over the loop language: types and constants shaped like a value.
  *
  * Every function works on scalars and on vectors: the number of lanes comes from the operands.
  */
@@ -96,7 +96,8 @@ V op_shuffle(const struct build *m, V x, V y, const uint32_t *numbers, uint32_t 
 
 V op_fence(const struct build *m, V x)
 {
-    if (m->isa->address_spaces || (!is_float(x) && lanes_of(x) * loop_type_bits(x->type) < 128)) /* no register of its own */
+    /* devices' compilers choose by themselves; few integers have no register of their own everywhere */
+    if (m->isa->address_spaces || (!is_float(x) && lanes_of(x) * loop_type_bits(x->type) < 128))
         return x;
     return op1(m, LOOP_FENCE, x);
 }
@@ -117,47 +118,6 @@ V op_load_or(const struct build *m, T type, V pointer, V mask, V otherwise, uint
 void op_store(const struct build *m, V value, V pointer, V mask, uint32_t align)
 {
     loop_add(m->b, mask ? LOOP_STORE_MASKED : LOOP_STORE, 0, (V[]){value, pointer, mask}, mask ? 3 : 2, align);
-}
-
-/* ---- rounding ---- */
-
-/* Without SSE4.1 the rounding instructions are library calls.  Adding and subtracting 2^23, or 2^52, rounds smaller numbers
- * (nearest even); the sign is put back for -0.  Larger numbers are whole. */
-static V round_by_adding(const struct build *m, V x)
-{
-    V magic = const_f_like(m, x, element_type(x) == type_f64 ? 0x1p52 : 0x1p23);
-    V a = op_abs(m, x);
-    V r = op_sub(m, op_add(m, a, magic), magic);
-    r = op_copy_sign(m, r, x);
-    return op_select(m, op_lt(m, a, magic), r, x);
-}
-
-static bool has_rounding(const struct build *m, V x)
-{
-    return m->isa->rounding && (m->isa->f64 || element_type(x) != type_f64);
-}
-
-V op_round_even(const struct build *m, V x)
-{
-    return has_rounding(m, x) ? op1(m, LOOP_ROUND_EVEN, x) : round_by_adding(m, x);
-}
-
-/* Moves a rounded number by a step if it is beyond x; ceil(-0.5) is -0. */
-static V step_back(const struct build *m, enum loop_op beyond, V x, double step)
-{
-    V rounded = round_by_adding(m, x), moved = op_add(m, rounded, const_f_like(m, x, step));
-
-    return op_copy_sign(m, op_select(m, op2(m, beyond, rounded, x), moved, rounded), x);
-}
-
-V op_floor(const struct build *m, V x)
-{
-    return has_rounding(m, x) ? op1(m, LOOP_FLOOR, x) : step_back(m, LOOP_GT, x, -1);
-}
-
-V op_ceil(const struct build *m, V x)
-{
-    return has_rounding(m, x) ? op1(m, LOOP_CEIL, x) : step_back(m, LOOP_LT, x, 1);
 }
 
 /* ---- places ---- */

@@ -183,7 +183,6 @@ OP2(UNORDERED, unordered)
 OP2(EXTRACT, extract)
 OP1(NEG, neg)
 OP1(ABS, abs)
-OP1(SQRT, sqrt)
 /* Loop strength reduction takes longer than all other passes together where an address in a loop is a sum of several
  * loop-invariant terms, because it tries the ways to add them up. */
 OP1(OPAQUE, opaque)
@@ -252,11 +251,6 @@ static inline V op_any(const struct build *m, V condition)
 {
     return lanes_of(condition) == 1 ? condition : op1(m, LOOP_ANY, condition);
 }
-/** Rounds floats of any size to whole numbers, to the nearest (of two the even one), toward -inf or toward +inf, without
- * library calls. */
-V op_round_even(const struct build *m, V x);
-V op_floor(const struct build *m, V x);
-V op_ceil(const struct build *m, V x);
 /** Divide indices and counts: a and b are not negative, b is not 0.  If 64-bit division is a call, addresses have 32 bits, and
  * so have these. */
 V op_divide_index(const struct build *m, V a, V b);

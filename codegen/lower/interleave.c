@@ -47,8 +47,7 @@ static void permute(const struct build *m, V *vectors, uint32_t n, lane_number a
     memcpy(vectors, results, n * sizeof *vectors);
 }
 
-/* Returns lanes of two vectors from the lane `first` on: in turns, or every second one of both in a row. */
-static V lanes_of_two(const struct build *m, V a, V b, bool turns, uint32_t first)
+V lanes_of_two(const struct build *m, V a, V b, bool turns, uint32_t first)
 {
     const uint32_t lanes = lanes_of(a);
     uint32_t from[LANES_MAX];

@@ -196,32 +196,51 @@ static V float_extreme(const struct build *m, bool largest, V a, V b)
     return op2(m, largest ? LOOP_MAXIMUM : LOOP_MINIMUM, a, b);
 }
 
+/* Without SSE4.1 the rounding instructions are library calls.  Adding and subtracting 2^23, or 2^52, rounds smaller numbers
+ * (nearest even); the sign is put back for -0.  Larger numbers are whole. */
+static V round_by_adding(const struct build *m, V x)
+{
+    V magic = const_f_like(m, x, element_type(x) == type_f64 ? 0x1p52 : 0x1p23);
+    V a = op_abs(m, x);
+    V r = op_sub(m, op_add(m, a, magic), magic);
+    r = op_copy_sign(m, r, x);
+    return op_select(m, op_lt(m, a, magic), r, x);
+}
+
+/* Rounds floats of any size to whole numbers without library calls; ceil(-0.5) is -0. */
+static V rounded(const struct build *m, enum loop_op op, V x)
+{
+    if (m->isa->rounding && (m->isa->f64 || element_type(x) != type_f64))
+        return op1(m, op, x);
+    V r = round_by_adding(m, x);
+    if (op == LOOP_ROUND_EVEN)
+        return r;
+    V moved = op_add(m, r, const_f_like(m, x, op == LOOP_FLOOR ? -1 : 1));
+    V beyond = op2(m, op == LOOP_FLOOR ? LOOP_GT : LOOP_LT, r, x);
+    return op_copy_sign(m, op_select(m, beyond, moved, r), x);
+}
+
 static V float_operation(const struct build *m, enum kop op, V a, V b, V c)
 {
     static const uint8_t operations[K_OP_COUNT] = {
-        [K_ADD] = LOOP_ADD, [K_SUB] = LOOP_SUB, [K_MUL] = LOOP_MUL, [K_DIV] = LOOP_DIV, [K_COPY_SIGN] = LOOP_COPY_SIGN};
+        [K_ADD] = LOOP_ADD, [K_SUB] = LOOP_SUB, [K_MUL] = LOOP_MUL,  [K_DIV] = LOOP_DIV, [K_COPY_SIGN] = LOOP_COPY_SIGN,
+        [K_NEG] = LOOP_NEG, [K_ABS] = LOOP_ABS, [K_SQRT] = LOOP_SQRT};
 
     if (operations[op])
-        return op2(m, operations[op], a, b);
+        return loop_add(m->b, operations[op], 0, (V[2]){a, b}, kop_arity(op), 0);
     switch (op) {
     case K_MIN:
         return float_extreme(m, false, a, b);
     case K_MAX:
         return float_extreme(m, true, a, b);
-    case K_NEG:
-        return op_neg(m, a);
-    case K_ABS:
-        return op_abs(m, a);
     case K_SIGN:
         return float_sign(m, a);
     case K_FLOOR:
-        return op_floor(m, a);
+        return rounded(m, LOOP_FLOOR, a);
     case K_CEIL:
-        return op_ceil(m, a);
+        return rounded(m, LOOP_CEIL, a);
     case K_ROUND_EVEN:
-        return op_round_even(m, a);
-    case K_SQRT:
-        return op_sqrt(m, a);
+        return rounded(m, LOOP_ROUND_EVEN, a);
     case K_RECIPROCAL:
         return op_div(m, const_f_like(m, a, 1), a);
     case K_FMA:

@@ -88,3 +88,5 @@ V emit_quantised_vectors(const struct build *m, const V *x, V scale, V zero_poin
 void emit_deinterleave(const struct build *m, V *vectors, uint32_t n);
 /** Does the opposite. */
 void emit_interleave(const struct build *m, V *vectors, uint32_t n);
+/** Returns lanes of two vectors from the lane `first` on: in turns, or every second one of both in a row. */
+V lanes_of_two(const struct build *m, V a, V b, bool turns, uint32_t first);
