@@ -165,11 +165,5 @@
     "  return (long)(a & F64_SIGN ? 0 - u : u);\n"                                                                             \
     "}\n"
 
-/** The whole part: the type and its operations, then the functions that the prelude has for float, too. */
-#define OPENCL_FLOAT64                                                                                                         \
-    "#ifdef cl_khr_fp64\n" OPENCL_FLOAT64_OF_DEVICE "#else\n" OPENCL_FLOAT64_OF_INTEGERS "#endif\n"                            \
-    "static void add_f64(f64 *s, f64 *c, f64 x) {\n"                                                                           \
-    "  const f64 t = f64_add(*s, x), b = f64_sub(t, *s);\n"                                                                    \
-    "  *c = f64_add(*c, f64_add(f64_sub(*s, f64_sub(t, b)), f64_sub(x, b))); *s = t;\n"                                        \
-    "}\n"                                                                                                                      \
-    "static f64 total_f64(f64 s, f64 c) { return f64_eq(f64_sub(c, c), as_f64(0ul)) ? f64_add(s, c) : s; }\n"
+/** The whole part. */
+#define OPENCL_FLOAT64 "#ifdef cl_khr_fp64\n" OPENCL_FLOAT64_OF_DEVICE "#else\n" OPENCL_FLOAT64_OF_INTEGERS "#endif\n"

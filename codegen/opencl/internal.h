@@ -39,15 +39,12 @@ struct printer {
 
 /* ---- print_text.c ---- */
 
-/** The printer's own text: "$i" in it means the type of indices.  put_line ends the line; indentation comes last (print.c). */
+/** Writes text.  put_line ends the line; indentation comes last (print.c). */
 void put(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 #define put_line(p, ...) (put(p, __VA_ARGS__), (void)fputc('\n', (p)->out))
-/** Writes that a group's items wait for each other to see what they wrote to local memory. */
-void put_barrier(struct printer *p);
 /** Returns such text, which is freed with the printer.  If memory runs out it is "" and p->failed is set. */
 const char *text_of(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** Returns the type of a tensor's elements in memory; integers have no sign. */
-const char *opencl_storage_type(struct printer *p, dtype t);
+
 /* ---- print_statement.c ---- */
 
 /** Writes a function's body. */

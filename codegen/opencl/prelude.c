@@ -25,7 +25,7 @@ const char opencl_options[] = "-w -cl-std=CL1.2 -cl-fp32-correctly-rounded-divid
 #define FLOAT16_FUNCTIONS(lanes)                                                                                               \
     "static F N(from_f16)(H h) { return vload_half" lanes "(0, (const half *)&h); }\n"                                         \
     "static H N(to_f16)(F x) { H h; vstore_half" lanes "_rte(x, 0, (half *)&h); return h; }\n"                                 \
-    "#undef F\n#undef U\n#undef H\n#undef N\n#undef VECTOR\n#undef AS\n#undef CONVERT\n"
+    "#undef F\n#undef U\n#undef H\n#undef N\n#undef VECTOR\n#undef AS\n"
 
 const char opencl_prelude[] =
     "#pragma OPENCL FP_CONTRACT OFF\n"
@@ -33,8 +33,7 @@ const char opencl_prelude[] =
     "#ifdef cl_khr_fp64\n"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "#endif\n"
-    "#define N(f) f##_v1\n#define VECTOR(t) t\n#define AS(t) as_##t\n#define CONVERT(t) convert_##t\n" LANE_FUNCTIONS
-        FLOAT16_FUNCTIONS("") OPENCL_FLOAT64;
+    "#define N(f) f##_v1\n#define VECTOR(t) t\n#define AS(t) as_##t\n" LANE_FUNCTIONS FLOAT16_FUNCTIONS("") OPENCL_FLOAT64;
 
 /* ---- vectors ---- */
 
@@ -80,8 +79,7 @@ void put_lane_functions(FILE *out, uint32_t lanes)
 {
     fprintf(out,
             "#ifndef LANES_%1$u\n#define LANES_%1$u\n#define N(f) f##_v%1$u\n#define VECTOR(t) t##%1$u\n#define AS(t) "
-            "as_##t##%1$u\n"
-            "#define CONVERT(t) convert_##t##%1$u\n%2$s",
+            "as_##t##%1$u\n%2$s",
             lanes, LANE_FUNCTIONS);
     put_vector_types(out, lanes);
     fprintf(out, FLOAT16_FUNCTIONS("%1$u") "#endif\n", lanes);

@@ -11,8 +11,8 @@
 
 /* ---- the function ---- */
 
-/* Writes the lines of a body with their indentation, and the type of indices for "$i". */
-static void put_indented(FILE *out, const char *body, const char *index_type)
+/* Writes the lines of a body with their indentation. */
+static void put_indented(FILE *out, const char *body)
 {
     int depth = 1;
 
@@ -25,10 +25,7 @@ static void put_indented(FILE *out, const char *body, const char *index_type)
             depth += *c == '}';
         for (; body < next; body++) {
             depth += *body == '{' ? 1 : *body == '}' ? -1 : 0;
-            if (body[0] == '$' && body[1] == 'i')
-                fputs((body++, index_type), out);
-            else
-                fputc(*body, out);
+            fputc(*body, out);
         }
     }
 }
@@ -51,7 +48,7 @@ static void put_head(struct printer *p, const char *name, uint32_t params)
     put_line(p, ")\n{");
     for (uint32_t i = 0; i < k->tensor_count; i++) {
         const char *type =
-            text_of(p, "%s%s", k->tensors[i].written ? "" : "const ", opencl_storage_type(p, k->tensors[i].type));
+            text_of(p, "%s%s", k->tensors[i].written ? "" : "const ", type_text(p, storage_type(k->tensors[i].type), false));
         put_line(p, "  __global %s *t%u = (__global %s *)(b%u + o%u);", type, i, type, i, i);
     }
 }
@@ -141,7 +138,7 @@ bool opencl_print(const struct kernel *k, const struct gpu_schedule *s, const ch
         struct printer p = {.out = text, .k = k, .s = s, .operations = &operations, .arena = &arena};
         put_callees(&p);
         put_head(&p, name, out->param_count);
-        put_indented(text, body_text, s->wide ? "long" : "int");
+        put_indented(text, body_text);
         fputs("}\n", text);
         good = !p.failed;
     }

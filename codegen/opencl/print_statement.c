@@ -118,6 +118,15 @@ static void put_if(struct printer *p, V v)
     put_line(p, "}");
 }
 
+/* A group of one item needs no barrier, and PoCL 6.0 (LLVM 18) takes loops after a barrier there for endless ones. */
+static void put_barrier(struct printer *p)
+{
+    const uint32_t *local = p->s->local;
+
+    if (local[0] * local[1] * local[2] != 1) /* stages have local tensors in global memory, too */
+        put_line(p, "barrier(CLK_LOCAL_MEM_FENCE%s);", p->k->stage_count ? " | CLK_GLOBAL_MEM_FENCE" : "");
+}
+
 /* Writes an operation. */
 static void put_statement(struct printer *p, V v)
 {
