@@ -543,11 +543,9 @@ static bool schedule_stages(struct schedule *s, const struct target *t)
 
 /* Returns whether a size is one of the few that code is made for where sizes vary: such as the rows of a macro-tile, while any
  * number of keys may be a multiple of a vector. */
-static bool is_common_size(int64_t size)
+static bool is_common_size(const struct schedule *s, int64_t size)
 {
-    enum { COMMON_MOST = 64 };
-
-    return size <= COMMON_MOST && (size & (size - 1)) == 0;
+    return size <= s->facts->loop.common_most && (size & (size - 1)) == 0;
 }
 
 static bool schedule_loops(struct schedule *s, const struct target *t)
@@ -570,7 +568,7 @@ static bool schedule_loops(struct schedule *s, const struct target *t)
     s->edges.zeros = choose_zeros(s);
     /* What the lowering chose is whole vectors; other numbers are the graph's, and many graphs differ in nothing else. */
     s->fixed_size = kernel_sizes_are_chosen(k) && s->vector_var != KEXPR_NONE && k->vars[s->vector_var].size % s->lanes == 0 &&
-                    (!t->sizes_vary || is_common_size(k->vars[s->vector_var].size)) &&
+                    (!t->sizes_vary || is_common_size(s, k->vars[s->vector_var].size)) &&
                     !((t->sizes_vary || k->parallel_count == k->macro_tile_vars) && vector_is(s, KVAR_REDUCED) &&
                       find_contraction(k) == KEXPR_NONE);
     if (s->tiled && !tile_choose(s, t))

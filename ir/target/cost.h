@@ -61,6 +61,7 @@ struct loop_facts {
     uint32_t few_rows;          /* rows that are too few for a transpose by lines: interleaved, or gathered and scattered */
     int64_t strided_most;       /* elements from lane to lane up to which a load is taken out of whole vectors, not gathered */
     int64_t permuted_most;      /* vectors out of which a load's lanes are permuted, not gathered; at most 4 */
+    int64_t common_most;        /* powers of two up to this have vector loops of their own where sizes vary */
     double shuffle_cost;        /* of two vectors, in loads, where that takes more than one instruction */
     int64_t repeat_most;        /* equal lanes up to which an element is loaded once for all of them */
     uint32_t unroll_points;     /* points of REDUCED variables that are unrolled, at most */

@@ -47,6 +47,7 @@ struct multiplication_facts {
     struct tile_prices tile;
     double worth;   /* share of the time that a kernel may take, since it takes longer to compile than a primitive to create */
     double compile; /* the same in nanoseconds of a run, of a kernel of many rows, which is long code */
+    double compile_shared; /* the same where others in a graph, as a rule, have the same code */
     double worth_bfloat16; /* share of the time that multiplying in bfloat16 may take */
     /* The library's kernels for few channels take filters up to long_filter_width.  It is slow at wider ones that have padding
      * and fewer input channels than long_filter_channels. */

@@ -12,13 +12,8 @@
 /* ---- what was measured once: all rows have it, and name what differs ---- */
 
 #define CALL_FACTS                                                                                                             \
-    {.wake = 2.0,                                                                                                              \
-     .thread_work = 15.0,                                                                                                      \
-     .kernel_call = 0.02,                                                                                                      \
-     .spin = 100,                                                                                                              \
-     .team_call = 1.0,                                                                                                         \
-     .warm_operations = 5e7,                                                                                                   \
-     .warm_bytes = 1e7}
+    .wake = 2.0, .thread_work = 15.0, .kernel_call = 0.02, .spin = 100, .team_call = 1.0, .warm_operations = 5e7,              \
+    .warm_bytes = 1e7
 
 #define OPERATION_FACTS                                                                                                        \
     {.cost = {[OPERATION_NONE] = 0,                                                                                            \
@@ -36,27 +31,11 @@
      .lookup = 4}
 
 #define LOOP_FACTS                                                                                                             \
-    {.vector_block = 4096,                                                                                                     \
-     .vector_block_least = 64,                                                                                                 \
-     .units_wanted = 16,                                                                                                       \
-     .run_least = KERNEL_RUN_LEAST,                                                                                            \
-     .assumed_lanes = 16,                                                                                                      \
-     .row_lanes = 16,                                                                                                          \
-     .sum_vectors = 4,                                                                                                         \
-     .few_rows = 4,                                                                                                            \
-     .strided_most = 4,                                                                                                        \
-     .permuted_most = 4,                                                                                                       \
-     .shuffle_cost = 2,                                                                                                        \
-     .repeat_most = 8,                                                                                                         \
-     .unroll_points = 16,                                                                                                      \
-     .window_slack = 16,                                                                                                       \
-     .window_separate = 2,                                                                                                     \
-     .single_points = 4,                                                                                                       \
-     .heavy_exponentials = 2,                                                                                                  \
-     .heaviest_exponentials = 3,                                                                                               \
-     .recompute_cost = 8,                                                                                                      \
-     .copied_cost = 6,                                                                                                         \
-     .transposed_cost = 48}
+    .vector_block = 4096, .vector_block_least = 64, .units_wanted = 16, .run_least = KERNEL_RUN_LEAST, .assumed_lanes = 16,    \
+    .row_lanes = 16, .sum_vectors = 4, .few_rows = 4, .strided_most = 4, .permuted_most = 4, .shuffle_cost = 2,                \
+    .repeat_most = 8, .unroll_points = 16, .window_slack = 16, .window_separate = 2, .single_points = 4,                       \
+    .heavy_exponentials = 2, .heaviest_exponentials = 3, .recompute_cost = 8, .copied_cost = 6, .transposed_cost = 48,         \
+    .common_most = 64
 
 #define FUSION_FACTS {.repeat_expensive = 1.5, .repeat_cheap = 4, .more_work = 1.25, .b_caches = 2}
 
@@ -81,12 +60,12 @@
     .kernel_operations = 8e3, .kernel_bytes = 10e3, .converted_bytes = 35e3, .bfloat16_tiles = 8, .bfloat16_dot = 2,           \
     .bfloat16_dot_slow = 0.5
 #define MULTIPLICATION_FACTS                                                                                                   \
-    .compile = 5000, .worth_bfloat16 = 0.8, .long_filter_width = 13, .long_filter_channels = 8, .late_filter_results = 48,     \
-    .ordered_columns = 512
+    .compile = 5000, .compile_shared = 5000.0 / 3, .worth_bfloat16 = 0.8, .long_filter_width = 13, .long_filter_channels = 8,  \
+    .late_filter_results = 48, .ordered_columns = 512
 
 /* ---- what several rows have ---- */
 
-#define ALL_ROWS .call = CALL_FACTS, .operation = OPERATION_FACTS, .loop = LOOP_FACTS, .fusion = FUSION_FACTS
+#define ALL_ROWS .call = {CALL_FACTS}, .operation = OPERATION_FACTS, .loop = {LOOP_FACTS}, .fusion = FUSION_FACTS
 #define PROCESSOR_ATTENTION(tiled, share)                                                                                      \
     ATTENTION_FACTS(share), .vectors_most = 6, .vectors_tiled = (tiled), .few_rows_best = 2, .bounded_rows = 8, .tile = 0.5
 /* What fewer or narrower registers allow than 32 of 512 bits. */

@@ -9,10 +9,7 @@
 #include "ir/kernel/kernel.h"
 #include "runtime/engine/onednn/onednn.h"
 
-enum {
-    LINE_ELEMENTS = TARGET_LINE_BYTES / sizeof(float),
-    SHARERS = 3 /* matrices in a graph, as a rule, with the same code */
-};
+enum { LINE_ELEMENTS = TARGET_LINE_BYTES / sizeof(float) };
 
 /** Counts what struct contraction_prices has prices of. */
 struct contraction_size {
@@ -142,6 +139,6 @@ bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool co
      * measured where convolutions were. */
     const bool shares = f->convolutions && constant && s.panels && !s.windows && piece % LINE_ELEMENTS == 0;
 
-    return library * (shares ? 1 : f->worth) <= generated ||
-           (s.rows / s.batch > l->facts->contraction.few_rows && library - generated < f->compile / (shares ? SHARERS : 1));
+    return library * (shares ? 1 : f->worth) <= generated || (s.rows / s.batch > l->facts->contraction.few_rows &&
+                                                              library - generated < (shares ? f->compile_shared : f->compile));
 }
