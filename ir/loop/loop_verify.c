@@ -155,60 +155,53 @@ static bool check_result(struct verifier *c)
            VIOLATION("the result has another type than the row says");
 }
 
-/* Checks that the result of a conversion or of an operation on lanes has a type that its row allows. */
-static bool check_conversion(struct verifier *c)
+/* Returns whether an operation has types that its row allows beyond what the letters say. */
+static bool fits_row(const struct loop_value *v)
 {
-    const loop_type a = c->v->args[0]->type, r = c->v->type;
+    const loop_type a = v->arg_count ? v->args[0]->type : 0, b = v->arg_count > 1 ? v->args[1]->type : 0, r = v->type;
     const enum loop_element from = element_of(a), to = element_of(r);
+    const uint32_t lanes = loop_type_lanes(a);
     const bool same = same_lanes(a, r),
                smaller = loop_element_bits(to)<loop_element_bits(from), larger = loop_element_bits(to)> loop_element_bits(from),
                parts = bits_of(a) % 128 == 0;
 
-    switch (c->v->op) {
+    switch (v->op) {
 #define LOOP_OP(NAME, name, operands, result)
 #define LOOP_CONVERT(NAME, name, operands, fits, value)                                                                        \
     case LOOP_##NAME:                                                                                                          \
-        return (fits) || VIOLATION("it does not take the one type and return the other");
+        return fits;
 #include "ir/loop/loop_ops.def"
+    case LOOP_SELECT:
+        return lanes == 1 || same;
+    case LOOP_PERMUTE:
+    case LOOP_PERMUTE2:
+        return b == loop_type_make(LOOP_I32, lanes) && !(lanes & (lanes - 1));
+    case LOOP_GET:
+        return r == a;
+    case LOOP_SET:
+        return b == a;
+    case LOOP_ALIGNED:
+        return r == loop_type_make(LOOP_I1, 1) && v->number > 0;
+    case LOOP_MATRIX_LOAD:
+        return r == loop_type_make(LOOP_I32, 4) && v->number >> 1 == 0;
+    case LOOP_MATRIX_MULTIPLY:
+        return r == loop_type_make(LOOP_F32, 4) && b == loop_type_make(LOOP_I32, 4) && v->number >> 1 == 0;
     default:
         return true;
     }
 }
 
-static bool check_lanes(struct verifier *c)
+static bool check_shuffle(struct verifier *c)
 {
     const struct loop_value *v = c->v;
     const loop_type a = v->args[0]->type;
-    const uint32_t lanes = loop_type_lanes(a);
 
-    if (v->op == LOOP_SHUFFLE) {
-        if (v->arg_count > 2 || (v->arg_count == 2 && v->args[1]->type != a) || element_of(v->type) != element_of(a))
-            return VIOLATION("operands and result of a shuffle have different elements, or the operands different lanes");
-        for (uint32_t i = 0; i < loop_type_lanes(v->type); i++)
-            if (v->lanes[i] != LOOP_ANY_LANE && v->lanes[i] >= lanes * v->arg_count)
-                return VIOLATION("there is no lane %u", v->lanes[i]);
-        return true;
-    }
-    return (v->args[1]->type == loop_type_make(LOOP_I32, lanes) && !(lanes & (lanes - 1))) ||
-           VIOLATION("the numbers of lanes are not as many i32 as there are lanes, a power of two");
-}
-
-static bool check_select(struct verifier *c)
-{
-    const loop_type condition = c->v->args[0]->type;
-
-    return loop_type_lanes(condition) == 1 || same_lanes(condition, c->v->type) ||
-           VIOLATION("the condition has other lanes than the values");
-}
-
-static bool check_matrix(struct verifier *c)
-{
-    const struct loop_value *v = c->v;
-    const bool loads = v->op == LOOP_MATRIX_LOAD;
-
-    return (v->type == loop_type_make(loads ? LOOP_I32 : LOOP_F32, 4) && v->number >> 1 == 0 &&
-            (loads || v->args[1]->type == loop_type_make(LOOP_I32, 4))) ||
-           VIOLATION("matrices are four i32, sums four f32, and the number is 0 or 1");
+    if (v->arg_count > 2 || (v->arg_count == 2 && v->args[1]->type != a) || element_of(v->type) != element_of(a))
+        return VIOLATION("operands and result of a shuffle have different elements, or the operands different lanes");
+    for (uint32_t i = 0; i < loop_type_lanes(v->type); i++)
+        if (v->lanes[i] != LOOP_ANY_LANE && v->lanes[i] >= loop_type_lanes(a) * v->arg_count)
+            return VIOLATION("there is no lane %u", v->lanes[i]);
+    return true;
 }
 
 static bool check_access(struct verifier *c)
@@ -313,46 +306,26 @@ static bool check_call(struct verifier *c)
     return true;
 }
 
-/* Checks an access of a slot. */
-static bool check_slot(struct verifier *c)
-{
-    const struct loop_value *v = c->v, *held = v->args[v->arg_count - 1];
-
-    return (v->op == LOOP_GET ? v->type : held->type) == v->args[0]->type || VIOLATION("the slot has another type");
-}
-
-static bool check_aligned(struct verifier *c)
-{
-    return (c->v->type == loop_type_make(LOOP_I1, 1) && c->v->number > 0) ||
-           VIOLATION("it gives no condition, or of no number");
-}
-
 static bool check_operation(struct verifier *c)
 {
     static bool (*const checks[LOOP_OP_COUNT])(struct verifier *c) = {
-        [LOOP_PARAMETER] = check_own,      [LOOP_NUMBER] = check_own,
-        [LOOP_TENSOR] = check_own,         [LOOP_SCRATCH] = check_own,
-        [LOOP_ITEM] = check_own,           [LOOP_GROUP] = check_own,
-        [LOOP_ARRAY] = check_own,          [LOOP_GROUP_ARRAY] = check_own,
-        [LOOP_SLOT] = check_own,           [LOOP_ALIGNED] = check_aligned,
-        [LOOP_MATRIX_LOAD] = check_matrix, [LOOP_MATRIX_MULTIPLY] = check_matrix,
-        [LOOP_SELECT] = check_select,      [LOOP_SHUFFLE] = check_lanes,
-        [LOOP_PERMUTE] = check_lanes,      [LOOP_PERMUTE2] = check_lanes,
-        [LOOP_ADDRESS] = check_address,    [LOOP_LOAD] = check_access,
-        [LOOP_LOAD_MASKED] = check_access, [LOOP_GATHER] = check_access,
-        [LOOP_STORE] = check_access,       [LOOP_STORE_MASKED] = check_access,
-        [LOOP_SCATTER] = check_access,     [LOOP_GET] = check_slot,
-        [LOOP_SET] = check_slot,           [LOOP_FOR] = check_control,
-        [LOOP_NEXT] = check_control,       [LOOP_SCOPE] = check_control,
-        [LOOP_IF] = check_control,         [LOOP_RETURN] = check_control,
-        [LOOP_CALL] = check_call,          [LOOP_ARGUMENTS] = check_call};
+        [LOOP_PARAMETER] = check_own,       [LOOP_NUMBER] = check_own,      [LOOP_TENSOR] = check_own,
+        [LOOP_SCRATCH] = check_own,         [LOOP_ITEM] = check_own,        [LOOP_GROUP] = check_own,
+        [LOOP_ARRAY] = check_own,           [LOOP_GROUP_ARRAY] = check_own, [LOOP_SLOT] = check_own,
+        [LOOP_SHUFFLE] = check_shuffle,     [LOOP_ADDRESS] = check_address, [LOOP_LOAD] = check_access,
+        [LOOP_LOAD_MASKED] = check_access,  [LOOP_GATHER] = check_access,   [LOOP_STORE] = check_access,
+        [LOOP_STORE_MASKED] = check_access, [LOOP_SCATTER] = check_access,  [LOOP_FOR] = check_control,
+        [LOOP_NEXT] = check_control,        [LOOP_SCOPE] = check_control,   [LOOP_IF] = check_control,
+        [LOOP_RETURN] = check_control,      [LOOP_CALL] = check_call,       [LOOP_ARGUMENTS] = check_call};
     const uint8_t op = c->v->op;
 
     if (loop_op_rows[op].where == LOOP_IN_KERNEL && !c->f->kernel)
         return VIOLATION("only a kernel may do this");
     if (loop_op_rows[op].where == LOOP_WITH_ITEMS && !c->f->items[0])
         return VIOLATION("only a kernel with items may do this");
-    return checks[op] ? checks[op](c) : !c->v->arg_count || check_conversion(c);
+    if (!fits_row(c->v))
+        return VIOLATION("it does not take such types, or does not return such a one");
+    return !checks[op] || checks[op](c);
 }
 
 /* ---- functions ---- */
