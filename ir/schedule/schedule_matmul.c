@@ -473,6 +473,15 @@ static void choose_prefetch(struct schedule *s, bool sizes_vary)
             t->prefetch_var = i;
 }
 
+/* Returns whether the innermost loop is unrolled over the elements of a word, which are added up as floats. */
+static bool adds_words(const struct schedule *s)
+{
+    const struct register_tile *t = &s->tile;
+
+    return t->unroll_from < s->kernel->reduced_count && t->blocks.factor != KEXPR_NONE && t->blocks.words == KEXPR_NONE &&
+           t->blocks.bytes.a == KEXPR_NONE;
+}
+
 /* Chooses how many sums take turns: a tile of few sums would wait for one addition after the other, which takes as long as
  * reading what it adds.  Of loops that are unrolled those over the elements of a word have such sums, if they are floats. */
 static void choose_chains(struct schedule *s)
@@ -480,10 +489,9 @@ static void choose_chains(struct schedule *s)
     const struct kernel *k = s->kernel;
     struct register_tile *t = &s->tile;
     const uint32_t last = k->reduced_count - 1;
-    const bool words = t->blocks.factor != KEXPR_NONE && t->blocks.words == KEXPR_NONE && t->blocks.bytes.a == KEXPR_NONE;
 
     t->chains = k->reduced_count && t->mr * t->vectors <= s->facts->contraction.chained_sums &&
-                        (words || t->unroll_from == k->reduced_count) && !t->guarded &&
+                        (t->unroll_from == k->reduced_count || adds_words(s)) && !t->guarded &&
                         k->vars[k->parallel_count + last].size % TILE_CHAINS_MAX == 0 &&
                         (t->split != last || t->split_steps % TILE_CHAINS_MAX == 0)
                     ? TILE_CHAINS_MAX
@@ -560,7 +568,8 @@ bool tile_choose(struct schedule *s, const struct target *target)
         choose_prefetch(s, target->sizes_vary);
     /* With one row hardware does not look far enough ahead for packed numbers, and begins again at each page; whole bytes and
      * floats, of which less is computed for a line, lose by requests. */
-    if (t->m_var == KEXPR_NONE && t->blocks.bytes.a != KEXPR_NONE && !t->blocks.bytes.whole && !k->macro_tile_vars &&
+    const bool packed = adds_words(s) || (t->blocks.bytes.a != KEXPR_NONE && !t->blocks.bytes.whole);
+    if (t->m_var == KEXPR_NONE && packed && !k->macro_tile_vars &&
         tile_b(s) != KEXPR_NONE) /* one word of a column alone is no operand that varies */
         t->prefetch_var = s->vector_var;
     t->b_outer = outer;
