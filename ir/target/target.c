@@ -15,20 +15,11 @@
     .wake = 2.0, .thread_work = 15.0, .kernel_call = 0.02, .spin = 100, .team_call = 1.0, .warm_operations = 5e7,              \
     .warm_bytes = 1e7
 
-#define OPERATION_FACTS                                                                                                        \
-    {.cost = {[OPERATION_NONE] = 0,                                                                                            \
-              [OPERATION_SIMPLE] = 1,                                                                                          \
-              [OPERATION_EXTREME] = 1,                                                                                         \
-              [OPERATION_DIVISION] = 4,                                                                                        \
-              [OPERATION_WHOLE_DIVISION] = 16,                                                                                 \
-              [OPERATION_ROUNDING] = 4,                                                                                        \
-              [OPERATION_EXPONENTIAL] = 16,                                                                                    \
-              [OPERATION_TRIGONOMETRIC] = 64,                                                                                  \
-              [OPERATION_POWER] = 64},                                                                                         \
-     .lane_sum = 24,                                                                                                           \
-     .per_byte = 4,                                                                                                            \
-     .normalization = 8,                                                                                                       \
-     .lookup = 4}
+#define OPERATION_COSTS                                                                                                        \
+    [OPERATION_NONE] = 0, [OPERATION_SIMPLE] = 1, [OPERATION_EXTREME] = 1, [OPERATION_DIVISION] = 4,                           \
+    [OPERATION_WHOLE_DIVISION] = 16, [OPERATION_ROUNDING] = 4, [OPERATION_EXPONENTIAL] = 16, [OPERATION_TRIGONOMETRIC] = 64,   \
+    [OPERATION_POWER] = 64
+#define OPERATION_FACTS .cost = {OPERATION_COSTS}, .lane_sum = 24, .per_byte = 4, .normalization = 8, .lookup = 4
 
 #define LOOP_FACTS                                                                                                             \
     .vector_block = 4096, .vector_block_least = 64, .units_wanted = 16, .run_least = KERNEL_RUN_LEAST, .assumed_lanes = 16,    \
@@ -65,7 +56,7 @@
 
 /* ---- what several rows have ---- */
 
-#define ALL_ROWS .call = {CALL_FACTS}, .operation = OPERATION_FACTS, .loop = {LOOP_FACTS}, .fusion = FUSION_FACTS
+#define ALL_ROWS .call = {CALL_FACTS}, .operation = {OPERATION_FACTS}, .loop = {LOOP_FACTS}, .fusion = FUSION_FACTS
 #define PROCESSOR_ATTENTION(tiled, share)                                                                                      \
     ATTENTION_FACTS(share), .vectors_most = 6, .vectors_tiled = (tiled), .few_rows_best = 2, .bounded_rows = 8, .tile = 0.5
 /* What fewer or narrower registers allow than 32 of 512 bits. */
