@@ -20,10 +20,8 @@ struct codegen;
 /** References to the code of one graph's kernels.  Code that no graph uses any more stays for a while. */
 struct codegen_kernels;
 
-/** Fills triple, cpu, features and isa with the host's, capped by isa ("baseline", "avx2", "avx512", NULL or "native").  The
- * strings live in a.  Returns false after an error in *e, which is a TypeError for an unknown isa. */
-bool codegen_host_target(struct target *t, const char *isa, struct arena *a, struct error *e);
-
+/** Fills in cpu and features of a target if they are the host's; the strings live in a.  Returns false after an error in *e. */
+bool codegen_name_processor(struct target *t, struct arena *a, struct error *e);
 /** Makes a compiler for the target, whose cpu and features are LLVM's names of the host's if they are NULL.  The strings of t,
  * and d, must outlive the result, which the caller frees.  Returns NULL after an error in *e. */
 struct codegen *codegen_create(const struct target *t, const struct debug_options *d, struct error *e);

@@ -15,8 +15,6 @@
 
 struct machine;
 struct llvm_build;
-/** Fills in cpu and features of a target if they are the host's; the strings live in a.  Returns false after an error in *e. */
-bool codegen_name_processor(struct target *t, struct arena *a, struct error *e);
 /** Returns whether slow_division holds for a processor with AVX-512.  cpu is LLVM's name of it, or NULL if it is unknown. */
 bool isa_divides_slowly(const char *cpu);
 /** Finds out what any processor that LLVM knows offers, by looking at the code that LLVM generates for it.  Returns false after

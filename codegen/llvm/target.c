@@ -45,8 +45,3 @@ bool codegen_name_processor(struct target *t, struct arena *a, struct error *e)
     LLVMDisposeMessage(host.features);
     return t->cpu || error_out_of_memory(e);
 }
-
-bool codegen_host_target(struct target *t, const char *isa, struct arena *a, struct error *e)
-{
-    return processor_target(t, isa, e) && codegen_name_processor(t, a, e);
-}

@@ -44,7 +44,6 @@ struct region {
     team_body *body;
     void *user;
     uint32_t parts, number;
-    bool synchronizes;
 };
 
 struct worker {
@@ -440,7 +439,7 @@ static void update_backoff(struct team *t, uint64_t start, uint64_t own_end)
 
 static void run_alone(team_body *body, void *user, uint32_t parts)
 {
-    struct region r = {body, user, parts, 0, false};
+    struct region r = {body, user, parts, 0};
 
     for (uint32_t part = 0; part < parts; part++)
         compute(NULL, &r, part, NULL);
@@ -486,7 +485,7 @@ void team_run(struct team *t, uint32_t parts, bool synchronizes, bool stays, tea
         return;
     }
     if (t->parallel) {
-        run_on_parallel(t, (struct region){body, user, parts, 0, synchronizes}, stays);
+        run_on_parallel(t, (struct region){body, user, parts, 0}, stays);
         return;
     }
     uint64_t start = nanoseconds_now();
@@ -495,7 +494,7 @@ void team_run(struct team *t, uint32_t parts, bool synchronizes, bool stays, tea
         run_alone(body, user, parts);
         return;
     }
-    uint32_t posted = post(t, (struct region){body, user, parts, 0, synchronizes}, 1), own = 1, part;
+    uint32_t posted = post(t, (struct region){body, user, parts, 0}, 1), own = 1, part;
 
     if (!alone)
         notify(t);

@@ -9,6 +9,7 @@
 
 #include "codegen/codegen.h"
 #include "codegen/opencl/opencl.h"
+#include "ir/target/processor.h"
 #include "support/device_run.h"
 #include "support/elementary.h"
 #include "support/loop_run.h"
@@ -51,7 +52,6 @@ static const char *const isa_names[ISA_COUNT] = {"native", "avx512", "avx2", "ba
 struct machine_under_test {
     const char *name;
     struct target target;
-    struct arena arena;
     struct debug_options debug;
     struct codegen *codegen;
     struct codegen_kernels **units; /* kept, so that kernels of one structure share code as they do in a graph */
@@ -69,7 +69,7 @@ static inline struct machine_under_test *machine_get(int i)
         if (text && !debug_parse(&m->debug, text, strlen(text), &e))
             fail_msg("%s", e.message);
         const bool narrow = !strcmp(m->name, NARROW);
-        assert_works(codegen_host_target(&m->target, narrow ? "baseline" : m->name, &m->arena, &e), &e);
+        assert_works(processor_target(&m->target, narrow ? "baseline" : m->name, &e), &e);
         if (narrow)
             m->target.isa.wide_division = m->target.isa.f64 = m->target.isa.f64_extremes = false;
         m->target.thread_count = 2;
@@ -89,7 +89,6 @@ static inline int machines_free(__attribute__((unused)) void **state)
         machines[i].units = NULL;
         machines[i].unit_count = 0;
         codegen_free(machines[i].codegen);
-        arena_free(&machines[i].arena);
         debug_free(&machines[i].debug);
         machines[i].codegen = NULL;
     }

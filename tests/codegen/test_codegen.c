@@ -14,7 +14,6 @@
 /** What a test's compiler is made of. */
 static struct target t;
 static struct debug_options d;
-static struct arena a;
 static struct error e;
 
 static struct codegen *create(const char *debug_text)
@@ -24,7 +23,7 @@ static struct codegen *create(const char *debug_text)
     e = (struct error){0};
     if (debug_text && !debug_parse(&d, debug_text, strlen(debug_text), &e))
         fail_msg("%s", e.message);
-    assert_works(codegen_host_target(&t, NULL, &a, &e), &e);
+    assert_works(processor_target(&t, NULL, &e), &e);
     t.thread_count = 2;
     struct codegen *c = codegen_create(&t, &d, &e);
     assert_works(c, &e);
@@ -35,7 +34,6 @@ static void end(struct codegen *c)
 {
     codegen_free(c);
     debug_free(&d);
-    arena_free(&a);
 }
 DROPS(codegen, struct codegen *, end)
 
@@ -82,21 +80,20 @@ static bool compile(struct codegen *c, const struct target *t, uint32_t count, s
 
 TEST(host_targets_are_described)
 {
-    SCOPED(arena_free) struct arena a = {0};
     struct error e = {0};
     struct target t = {0};
     uint32_t last = 0;
     static const char *const isas[] = {"baseline", "avx2", "avx512"};
     for (int i = 0; i < 3; i++) {
-        assert_true(codegen_host_target(&t, isas[i], &a, &e));
+        assert_true(processor_target(&t, isas[i], &e));
         assert_non_null(t.triple);
         assert_true(t.isa.vector_bits >= 128 && t.isa.vector_bits <= 512 && t.isa.vector_bits >= last);
         last = t.isa.vector_bits;
         assert_true(!t.full_rate || t.isa.vector_bits == 512);
     }
-    assert_true(codegen_host_target(&t, NULL, &a, &e));
+    assert_true(processor_target(&t, NULL, &e));
     assert_int_equal(t.isa.vector_bits, last);
-    assert_false(codegen_host_target(&t, "mmx", &a, &e));
+    assert_false(processor_target(&t, "mmx", &e));
     assert_int_equal(e.status, WNNStatus_TypeError);
     assert_non_null(strstr(e.message, "mmx"));
 }
@@ -109,7 +106,7 @@ TEST(features_are_those_that_llvm_finds)
     struct target t = {0};
     char name[64], llvm[4096];
 
-    assert_true(codegen_host_target(&t, NULL, &a, &e));
+    assert_true(processor_target(&t, NULL, &e) && codegen_name_processor(&t, &a, &e));
     snprintf(llvm, sizeof llvm, "%s,", t.features);
     for (const char *p = processor_features(); *p; p += *p == ',') {
         const size_t length = strcspn(p, ",");

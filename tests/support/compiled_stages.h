@@ -5,6 +5,7 @@
 #pragma once
 
 #include "codegen/codegen.h"
+#include "ir/target/processor.h"
 #include "support/kernels.h"
 #include "support/loop_run.h"
 #include "support/schedules.h"
@@ -23,13 +24,13 @@ static struct codegen *stages_codegen;
 static const struct isa *stages_isa; /* that stages_codegen compiles for */
 static struct debug_options stages_debug;
 
-/** Makes stages_codegen for an instruction set and fills *t, whose strings are in the arena. */
-static inline void stages_compile_for(struct target *t, const char *isa, uint32_t flags, struct arena *a)
+/** Makes stages_codegen for an instruction set and fills *t. */
+static inline void stages_compile_for(struct target *t, const char *isa, uint32_t flags)
 {
     struct error e = {0};
 
     stages_debug.flags = STAGES_DEBUG | flags;
-    assert_true(codegen_host_target(t, isa, a, &e));
+    assert_true(processor_target(t, isa, &e));
     stages_codegen = codegen_create(t, &stages_debug, &e);
     stages_isa = &t->isa;
     assert_non_null(stages_codegen);

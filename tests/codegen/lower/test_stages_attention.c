@@ -9,9 +9,8 @@ TEST(results_are_within_bounds)
 {
     for (int isa = 0; isa < ISAS; isa++) {
         struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};
-        SCOPED(arena_free) struct arena a = {0};
 
-        stages_compile_for(&t, isas[isa], 0, &a);
+        stages_compile_for(&t, isas[isa], 0);
         attention_check_all(&t, stages_run_both);
         attention_check_spellings(&t, 12 + isa, ATTENTION_SPELLINGS, stages_run_both);
         attention_check_all_unread(&t, 12 + isa, ATTENTION_SPELLINGS, stages_run_compiled);

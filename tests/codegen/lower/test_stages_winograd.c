@@ -12,9 +12,8 @@ TEST(results_are_within_bounds)
 {
     for (int isa = 0; isa < ISAS; isa++) {
         struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};
-        SCOPED(arena_free) struct arena a = {0};
 
-        stages_compile_for(&t, isas[isa], 0, &a);
+        stages_compile_for(&t, isas[isa], 0);
         for (int i = 0; i < WINOGRAD_BODIES; i++)
             for (int nasty = 0; nasty < 2; nasty++)
                 winograd_check(winograd_bodies[i], &t, nasty, true, stages_run_both);
@@ -34,13 +33,12 @@ static void check_leaks(int64_t cache_bytes, bool both)
                        "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }";
     struct target t = {.thread_count = 1, .cache_bytes = cache_bytes};
     const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
-    SCOPED(arena_free) struct arena a = {0};
     struct winograd_shape shape;
     struct codegen_kernels *unit;
     void *tensors[KERNEL_TENSORS_MAX];
     static float x[ALL], y[ALL], plain[ALL];
 
-    stages_compile_for(&t, "native", 0, &a);
+    stages_compile_for(&t, "native", 0);
     struct graph *g = parse_random(body);
     assert_true(pass_winograd(g, &o));
     assert_true(winograd_shape_of(g->first, &t, &shape));
@@ -98,14 +96,13 @@ TEST(images_are_prefetched_and_stages_named)
 {
     struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};
     const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
-    SCOPED(arena_free) struct arena a = {0};
     struct codegen_kernels *unit;
     struct loop_module loops = {0};
     struct error e = {0};
     unsigned stages = 0, all = 0, prefetching = 0, stage;
     char path[64], line[256];
 
-    stages_compile_for(&t, "native", DEBUG_PERF, &a);
+    stages_compile_for(&t, "native", DEBUG_PERF);
     struct graph *g = parse_random(winograd_bodies[1]);
     assert_true(pass_winograd(g, &o));
     pass_finish_clusters(g, &o);

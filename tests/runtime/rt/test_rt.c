@@ -34,7 +34,6 @@ struct object {
     struct codegen_kernels *unit;
     struct codegen *codegen;
     struct target target;
-    struct arena arena;
     unsigned char *serialized, *data;
     size_t image_bytes, data_bytes;
     webnn_rt_kernel kernels[64];
@@ -80,7 +79,7 @@ static void write_serialized(struct object *o, struct program *p, const struct g
     assert_works(serialized, &e);
     for (uint32_t i = 0; i < OUTPUT_COUNT; i++)
         outputs[i] = (struct graph_binding){"out", 3, g->outputs[i].value->type, i, 0, 0, NULL};
-    struct serialized_facts facts = {o->target.triple, o->target.features, INPUT_COUNT, OUTPUT_COUNT, inputs, outputs};
+    struct serialized_facts facts = {o->target.triple, processor_features(), INPUT_COUNT, OUTPUT_COUNT, inputs, outputs};
     assert_true(serialized_write(serialized, &facts, NULL, apart, append, &out, &e));
     assert_true(serialized_write_data(serialized, append, &data));
     assert_int_equal(data.length, serialized_data_size(serialized));
@@ -129,7 +128,7 @@ static void object_make(struct object *o, uint32_t threads, bool plain, bool apa
     assert_non_null(o->en);
     o->en->keep_weights = plain;
     assert_true(compile_graph(o->en, g, NULL, NULL, &p, &times, &e));
-    assert_true(codegen_host_target(&o->target, o->debug.isa, &o->arena, &e));
+    assert_true(processor_target(&o->target, o->debug.isa, &e));
     o->codegen = codegen_create(&o->target, &o->debug, &e);
     assert_non_null(o->codegen);
     for (uint32_t i = 0; i < p.step_count; i++)
@@ -149,7 +148,6 @@ static void object_free(struct object *o)
     codegen_kernels_free(o->unit);
     codegen_free(o->codegen);
     o->en->functions->free(o->en);
-    arena_free(&o->arena);
     debug_free(&o->debug);
     free(o->serialized);
     free(o->data);
