@@ -144,10 +144,9 @@ static uint64_t expr_hash(const struct kexpr *e)
 
 bool kguards_equal(uint32_t n, const struct kguard *a, const struct kguard *b)
 {
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++)
         if (a[i].bound != b[i].bound || !kaffine_equal(a[i].form, b[i].form))
             return false;
-    }
     return true;
 }
 
@@ -164,15 +163,6 @@ static bool has_reduced(const struct kernel *k)
     for (uint32_t i = 0; i < k->var_count; i++)
         if (k->vars[i].kind == KVAR_REDUCED)
             return true;
-    return false;
-}
-
-static bool guards_varying(const struct kernel *k, uint32_t n, const struct kguard *g)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        if (kaffine_varying(k, g[i].form))
-            return true;
-    }
     return false;
 }
 
@@ -196,11 +186,9 @@ static uint32_t insert(struct kernel *k, struct kexpr *e)
             return id;
     }
     e->varying = e->op == K_SCAN || (e->op == K_LOAD && k->tensors[e->tensor].written && has_reduced(k));
-    if (e->op != K_REDUCE) {
-        for (uint32_t a = 0; a < 3; a++)
-            e->varying |= e->args[a] != KEXPR_NONE && k->exprs[e->args[a]].varying;
-    }
-    e->varying |= kaffine_varying(k, e->index) || guards_varying(k, e->guard_count, e->guards);
+    for (uint32_t a = 0; a < 3 && e->op != K_REDUCE; a++)
+        e->varying |= e->args[a] != KEXPR_NONE && k->exprs[e->args[a]].varying;
+    e->varying |= (e->index.count && kaffine_varying(k, e->index)) || kguards_varying(k, e->guard_count, e->guards);
     table_put(&b->table, place, hash, (const void *)((uintptr_t)k->expr_count + 1));
     k->exprs[k->expr_count] = *e;
     return k->expr_count++;
@@ -216,7 +204,10 @@ uint32_t kernel_const(struct kernel *k, enum ktype type, union scalar bits)
     struct kexpr e = blank(K_CONST, type);
 
     e.bits = scalar_canonical(type, bits);
-    return insert(k, &e);
+    uint32_t *recent = &k->builder.constants[hash_mix(type, e.bits.u64) >> 60];
+    if (*recent >= k->expr_count || !expr_equal(&k->exprs[*recent], &e))
+        *recent = insert(k, &e);
+    return *recent;
 }
 
 uint32_t kernel_f32(struct kernel *k, float value)
@@ -300,16 +291,15 @@ static enum ktype result_type(const struct kernel *k, enum kop op, const uint32_
 uint32_t kernel_operate(struct kernel *k, enum kop op, enum ktype type, uint32_t a, uint32_t b, uint32_t c)
 {
     struct kexpr e = blank(op, type);
-    uint32_t arity = kop_arity(op), simpler;
+    uint32_t arity = kop_info(op)->arity, simpler;
     bool constant = true;
 
     e.args[0] = a;
     e.args[1] = b;
     e.args[2] = c;
-    for (uint32_t i = 0; i < arity; i++) {
+    for (uint32_t i = 0; i < arity; i++)
         if (e.args[i] >= k->expr_count)
             return KEXPR_NONE; /* an error before this */
-    }
     if (type == KT_COUNT)
         e.type = result_type(k, op, e.args);
     for (uint32_t i = 0; i < arity; i++)
@@ -420,6 +410,6 @@ void kernel_store(struct kernel *k, uint32_t tensor, struct kaffine index, uint3
         error_out_of_memory(&k->error);
         return;
     }
-    s.varying = kaffine_varying(k, index) || guards_varying(k, s.guard_count, s.guards) || kexpr_varies(k, s.expr);
+    s.varying = kaffine_varying(k, index) || kguards_varying(k, s.guard_count, s.guards) || kexpr_varies(k, s.expr);
     k->stores[k->store_count++] = s;
 }

@@ -219,8 +219,9 @@ struct kstage {
 /** State of the functions that build a kernel. */
 struct kernel_builder {
     size_t expr_capacity, store_capacity;
-    bool keeps_guards;  /* whether one always holds depends on sizes that vary, and is to make no other structure */
-    struct table table; /* value numbering; an item is the expression + 1 as an address */
+    bool keeps_guards;      /* whether one always holds depends on sizes that vary, and is to make no other structure */
+    struct table table;     /* value numbering; an item is the expression + 1 as an address */
+    uint32_t constants[16]; /* the last one of each kind, by its hash: most are met again and again */
 };
 
 /** Requirements of a contraction's lowering on its schedule. */
@@ -280,11 +281,12 @@ struct kaffine kernel_divmod(struct kernel *k, struct kaffine base, int64_t divi
 struct kaffine kernel_loaded_var(struct kernel *k, uint32_t expr, int64_t size);
 
 /**
- * These functions return affine forms in the kernel's arena: a number, a variable, a + factor * b, a sum, a multiple.  If
- * memory runs out they set k->error, and the result must not be used.
+ * These functions return affine forms in the kernel's arena: a number, a variable, a sum of multiples, a + factor * b, a sum, a
+ * multiple.  If memory runs out they set k->error, and the result must not be used.
  */
 struct kaffine kaffine_const(int64_t offset);
 struct kaffine kaffine_var(struct kernel *k, uint32_t var);
+struct kaffine kaffine_sum(struct kernel *k, uint32_t count, const struct kaffine *forms, const int64_t *factors);
 struct kaffine kaffine_add_scaled(struct kernel *k, struct kaffine a, struct kaffine b, int64_t factor);
 static inline struct kaffine kaffine_add(struct kernel *k, struct kaffine a, struct kaffine b)
 {
@@ -386,8 +388,9 @@ bool kop_has_f64(enum kop op);
 /** Returns whether an operation (not K_LOAD, K_REDUCE) takes these types.  KT_COUNT stands for operands that it does not have.
  */
 bool kop_types_fit(enum kop op, enum ktype result, enum ktype a, enum ktype b, enum ktype c);
-/** Returns whether an affine form depends on a REDUCED variable, directly or through derived ones. */
+/** Return whether an affine form, or that of a guard, depends on a REDUCED variable, directly or through derived ones. */
 bool kaffine_varying(const struct kernel *k, struct kaffine a);
+bool kguards_varying(const struct kernel *k, uint32_t count, const struct kguard *guards);
 /** Returns whether derived variables in a form may depend on var (KEXPR_NONE: on data alone); those that are data are assumed
  * to depend on all. */
 bool kaffine_may_derive(const struct kernel *k, struct kaffine a, uint32_t var);

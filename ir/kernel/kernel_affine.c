@@ -16,45 +16,58 @@ struct kaffine kaffine_const(int64_t offset)
     return (struct kaffine){.offset = offset};
 }
 
-/* Returns a form whose terms are copied into the arena. */
-static struct kaffine kept(struct kernel *k, struct kaffine a)
+/* Adds multiples of forms up, with terms in `terms`, which has room for those of all. */
+static struct kaffine sum_up(uint32_t count, const struct kaffine *forms, const int64_t *factors, struct kterm *terms)
 {
-    if (!a.count || (a.terms = arena_copy(&k->arena, a.terms, a.count * sizeof *a.terms)))
-        return a;
-    error_out_of_memory(&k->error);
-    return kaffine_const(0);
-}
+    struct kaffine sum = {.terms = terms};
+    int64_t coefficients[KERNEL_VARS_MAX];
+    uint64_t vars = 0;
 
-struct kaffine kaffine_var(struct kernel *k, uint32_t var)
-{
-    return kept(k, (struct kaffine){.count = 1, .terms = &(struct kterm){.var = var, .coefficient = 1}});
+    for (uint32_t i = 0; i < count; i++) {
+        sum.offset += factors[i] * forms[i].offset;
+        for (uint32_t t = 0; t < forms[i].count; t++) {
+            const struct kterm *term = &forms[i].terms[t];
+
+            coefficients[term->var] = (vars >> term->var & 1 ? coefficients[term->var] : 0) + factors[i] * term->coefficient;
+            vars |= (uint64_t)1 << term->var;
+        }
+    }
+    for (; vars; vars &= vars - 1) {
+        const uint32_t var = (uint32_t)__builtin_ctzll(vars);
+
+        if (coefficients[var])
+            terms[sum.count++] = (struct kterm){var, coefficients[var]};
+    }
+    return sum;
 }
 
 struct kaffine kaffine_combine(struct kaffine a, struct kaffine b, int64_t factor, struct kterm *terms)
 {
-    uint32_t i = 0, j = 0, n = 0;
+    return sum_up(2, (const struct kaffine[]){a, b}, (const int64_t[]){1, factor}, terms);
+}
 
-    while (i < a.count || j < b.count) {
-        const bool first = i < a.count && (j == b.count || a.terms[i].var <= b.terms[j].var);
-        const bool second = j < b.count && (i == a.count || b.terms[j].var <= a.terms[i].var);
-        const uint32_t var = first ? a.terms[i].var : b.terms[j].var;
-        const int64_t c = (first ? a.terms[i++].coefficient : 0) + (second ? factor * b.terms[j++].coefficient : 0);
-        if (c)
-            terms[n++] = (struct kterm){var, c};
-    }
-    return (struct kaffine){a.offset + factor * b.offset, n, n ? terms : NULL};
+struct kaffine kaffine_sum(struct kernel *k, uint32_t count, const struct kaffine *forms, const int64_t *factors)
+{
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        most += forms[i].count;
+    struct kterm *terms = arena_grow(&k->arena, NULL, 0, most * sizeof *terms);
+    return terms ? sum_up(count, forms, factors, terms) : (error_out_of_memory(&k->error), kaffine_const(0));
+}
+
+struct kaffine kaffine_var(struct kernel *k, uint32_t var)
+{
+    return kaffine_sum(k, 1, &(struct kaffine){.count = 1, .terms = &(struct kterm){var, 1}}, (const int64_t[]){1});
 }
 
 struct kaffine kaffine_add_scaled(struct kernel *k, struct kaffine a, struct kaffine b, int64_t factor)
 {
-    struct kterm terms[2 * KERNEL_VARS_MAX];
-
-    if (!b.count || (!a.count && factor == 1)) {
-        struct kaffine r = b.count ? b : a;
-        r.offset = a.offset + factor * b.offset;
-        return r;
-    }
-    return kept(k, kaffine_combine(a, b, factor, terms));
+    if (!b.count)
+        return kaffine_add_const(a, factor * b.offset);
+    if (!a.count && factor == 1)
+        return kaffine_add_const(b, a.offset);
+    return kaffine_sum(k, 2, (const struct kaffine[]){a, b}, (const int64_t[]){1, factor});
 }
 
 struct kaffine kaffine_add_const(struct kaffine a, int64_t offset)
@@ -67,10 +80,9 @@ bool kaffine_equal(struct kaffine a, struct kaffine b)
 {
     if (a.offset != b.offset || a.count != b.count)
         return false;
-    for (uint32_t i = 0; i < a.count; i++) {
+    for (uint32_t i = 0; i < a.count; i++)
         if (a.terms[i].var != b.terms[i].var || a.terms[i].coefficient != b.terms[i].coefficient)
             return false;
-    }
     return true;
 }
 
@@ -85,10 +97,9 @@ void kaffine_range(const struct kernel *k, struct kaffine a, int64_t *low, int64
 
 int64_t kaffine_coefficient(struct kaffine a, uint32_t var)
 {
-    for (uint32_t i = 0; i < a.count; i++) {
+    for (uint32_t i = 0; i < a.count; i++)
         if (a.terms[i].var == var)
             return a.terms[i].coefficient;
-    }
     return 0;
 }
 
@@ -114,6 +125,14 @@ bool kaffine_varying(const struct kernel *k, struct kaffine a)
     return false;
 }
 
+bool kguards_varying(const struct kernel *k, uint32_t count, const struct kguard *guards)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (kaffine_varying(k, guards[i].form))
+            return true;
+    return false;
+}
+
 /* ---- what depends on which variables: expressions that indices are loaded by come before all that use these ---- */
 
 _Static_assert(KERNEL_VARS_MAX <= 64, "a bit for every variable");
@@ -132,7 +151,7 @@ uint64_t kaffine_vars(const struct kernel *k, struct kaffine a)
     uint64_t vars = 0;
 
     for (uint32_t i = 0; i < a.count; i++)
-        vars |= kvar_vars(k, a.terms[i].var);
+        vars |= k->vars[a.terms[i].var].kind <= KVAR_REDUCED ? (uint64_t)1 << a.terms[i].var : kvar_vars(k, a.terms[i].var);
     return vars;
 }
 
@@ -147,7 +166,7 @@ uint64_t kguards_vars(const struct kernel *k, uint32_t count, const struct kguar
 
 bool kaffine_derives(const struct kernel *k, struct kaffine a, uint32_t var)
 {
-    for (uint32_t i = 0; i < a.count; i++)
+    for (uint32_t i = a.count; i-- > 0 && a.terms[i].var >= k->parallel_count + k->reduced_count;) /* derived ones come last */
         if (a.terms[i].var != var && depends_on(kvar_vars(k, a.terms[i].var), var))
             return true;
     return false;
@@ -259,9 +278,8 @@ struct kaffine kernel_loaded_var(struct kernel *k, uint32_t expr, int64_t size)
 {
     if (size == 1 || expr >= k->expr_count)
         return kaffine_const(0);
-    for (uint32_t i = 0; i < k->var_count; i++) {
+    for (uint32_t i = 0; i < k->var_count; i++)
         if (k->vars[i].kind == KVAR_LOADED && k->vars[i].expr == expr && k->vars[i].size == size)
             return kaffine_var(k, i);
-    }
     return kaffine_var(k, kernel_append_var(k, &(struct kvar){.kind = KVAR_LOADED, .size = size, .expr = expr}));
 }

@@ -33,6 +33,7 @@ struct rebuild {
     struct kaffine to[KERNEL_VARS_MAX]; /* the old variable over the new ones */
     bool known[KERNEL_VARS_MAX];
     bool same;     /* nothing but the order and the dead ones of expressions changes: forms stay */
+    uint32_t left; /* variables that are not yet known */
     bool reduces;  /* there are REDUCED variables; without them no REDUCE remains */
     uint32_t *ids; /* new expression, KEXPR_NONE: not built yet */
 };
@@ -53,6 +54,7 @@ static struct kaffine rebuild_var(struct rebuild *r, uint32_t var)
             r->to[var] = v->kind == KVAR_DIVMOD ? kernel_divmod(r->k, base, v->divide, v->modulo)
                                                 : kernel_loaded_var(r->k, expr, v->size);
         r->known[var] = true;
+        r->left--;
     }
     return r->to[var];
 }
@@ -61,6 +63,8 @@ static struct kaffine rebuild_form(struct rebuild *r, struct kaffine a)
 {
     struct kaffine f = kaffine_const(a.offset);
 
+    if (r->same && !r->left)
+        return a;
     for (uint32_t i = 0; i < a.count; i++) {
         const struct kaffine var = rebuild_var(r, a.terms[i].var);
         f = r->same ? a : kaffine_add_scaled(r->k, f, var, a.terms[i].coefficient);
@@ -70,7 +74,7 @@ static struct kaffine rebuild_form(struct rebuild *r, struct kaffine a)
 
 static const struct kguard *rebuild_guards(struct rebuild *r, uint32_t count, const struct kguard *guards)
 {
-    for (uint32_t i = 0; i < count && r->same; i++)
+    for (uint32_t i = 0; i < count && r->same && r->left; i++)
         rebuild_form(r, guards[i].form);
     if (!count || r->same)
         return guards;
@@ -124,8 +128,8 @@ static uint32_t rebuild_expr(struct rebuild *r, uint32_t id)
     for (uint32_t i = 0; i < 3; i++)
         if (e->args[i] != KEXPR_NONE)
             args[i] = rebuild_expr(r, e->args[i]);
-    const struct kaffine index = rebuild_form(r, e->index);
-    const struct kguard *guards = rebuild_guards(r, e->guard_count, e->guards);
+    const struct kaffine index = e->index.count ? rebuild_form(r, e->index) : e->index;
+    const struct kguard *guards = e->guard_count ? rebuild_guards(r, e->guard_count, e->guards) : NULL;
     if (r->same)
         return r->ids[id] = k->error.status ? KEXPR_NONE : append_same(k, e, args);
     switch (e->op) {
@@ -222,6 +226,7 @@ static bool rebuild_same(struct kernel *k, bool may_follow)
     r.reduces = k->var_count && k->vars[k->var_count - 1].kind == KVAR_REDUCED;
     for (uint32_t i = 0; i < r.expr_count && !r.reduces; i++)
         r.same &= r.exprs[i].op != K_REDUCE && r.exprs[i].op != K_SCAN;
+    r.left = r.var_count - kept;
     for (uint32_t i = kept; i < r.var_count && r.same; i++)
         kernel_append_var(k, &r.vars[i]);
     if (!rebuild_end(&r))

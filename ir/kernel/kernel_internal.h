@@ -65,9 +65,9 @@ static inline uint32_t max_u32(uint32_t a, uint32_t b)
 bool kexpr_varies(const struct kernel *k, uint32_t id);
 /** Returns a + factor * b, whose terms are in `terms`, which has room for those of both. */
 struct kaffine kaffine_combine(struct kaffine a, struct kaffine b, int64_t factor, struct kterm *terms);
-/** Does what kaffine_range does, over the points at which the guards hold. */
+/** Does what kaffine_range does, over the points at which the guards hold, until it is known to be in 0 .. elements-1. */
 void kaffine_guarded_range(const struct kernel *k, struct kaffine a, uint32_t guard_count, const struct kguard *guards,
-                           int64_t *low, int64_t *high);
+                           int64_t elements, int64_t *low, int64_t *high);
 /** Does what kernel_finish does, for a kernel of stages (kernel_stage.c). */
 bool kernel_finish_stages(struct kernel *k);
 /** These do what the functions of the same names do, for kernels of stages (kernel_stage.c). */

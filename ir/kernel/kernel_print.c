@@ -37,13 +37,13 @@ enum { KINDS = KIND_BOUND + KERNEL_VARS_MAX };
 
 static int32_t slot_of(struct numbering *n, uint32_t kind, int64_t value)
 {
-    const uint64_t hash = hash_mix(kind, (uint64_t)value);
     const uint32_t count = n->out->param_count;
     uint32_t *recent = &n->recent[kind % (sizeof n->recent / sizeof *n->recent)];
     struct table_entry *place = NULL;
 
     if (*recent < count && n->out->params[*recent] == value && n->kinds[*recent] == kind)
         return (int32_t)*recent;
+    const uint64_t hash = hash_mix(kind, (uint64_t)value);
     if (!table_reserve(&n->slots, n->arena, count + 1)) {
         n->failed = true;
         return -1;
@@ -188,54 +188,51 @@ static void flush(struct writer *w)
 }
 
 /* Writes a text, which is short. */
-static void put_text(struct writer *w, const char *text)
+static inline void put_text(struct writer *w, const char *text)
 {
     if (w->used > sizeof w->collected / 2)
         flush(w);
-    char *to = w->collected + w->used;
-    while (*text)
-        *to++ = *text++;
-    w->used = (size_t)(to - w->collected);
+    memcpy(w->collected + w->used, text, strlen(text));
+    w->used += strlen(text);
+}
+
+/* Writes what people read and a structure does not need. */
+static inline void put_word(struct writer *w, const char *text)
+{
+    if (!w->numbers)
+        put_text(w, text);
 }
 
 /* Writes a number of a structure: a digit has 5 bits, and another one if more of them follow.  There is room. */
-static void put_bits(struct writer *w, uint64_t rest)
+static inline void put_bits(struct writer *w, uint64_t rest)
 {
-    char *to = w->collected + w->used;
-
-    do
-        *to++ = (char)('0' + rest % 32 + (rest > 31 ? 32 : 0));
-    while (rest >>= 5);
-    w->used = (size_t)(to - w->collected);
+    for (; rest > 31; rest >>= 5)
+        w->collected[w->used++] = (char)('0' + rest % 32 + 32);
+    w->collected[w->used++] = (char)('0' + rest);
 }
 
 /* Writes a text and a whole number. */
-static void put(struct writer *w, const char *text, int64_t value)
+static inline void put(struct writer *w, const char *text, int64_t value)
 {
-    char digits[24], *at = digits + sizeof digits - 1;
-    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
-
     put_text(w, text);
-    if (value < 0)
-        w->collected[w->used++] = '-';
-    if (w->numbers) {
-        put_bits(w, rest);
+    if (!w->numbers) {
+        w->used += (size_t)sprintf(w->collected + w->used, "%" PRId64, value);
         return;
     }
-    *at = '\0';
-    do
-        *--at = (char)('0' + rest % 10);
-    while (rest /= 10);
-    put_text(w, at);
+    if (value < 0)
+        w->collected[w->used++] = '-';
+    put_bits(w, value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
 /** Writes a number: itself, or in a structure its slot if it is a parameter. */
-static void put_number(struct writer *w, int64_t value)
+static inline void put_number(struct writer *w, int64_t value)
 {
     const struct knumber *n = w->numbers ? &w->numbers->items[w->next++] : NULL;
-    const bool is_slot = n && n->slot >= 0;
 
-    put(w, is_slot ? "$" : "", is_slot ? n->slot : value);
+    if (n && n->slot >= 0)
+        put(w, "$", n->slot);
+    else
+        put(w, "", value);
 }
 
 static void put_var(struct writer *w, const struct kernel *k, uint32_t var)
@@ -243,7 +240,8 @@ static void put_var(struct writer *w, const struct kernel *k, uint32_t var)
     static const char *const letters[] = {
         [KVAR_PARALLEL] = "p", [KVAR_REDUCED] = "r", [KVAR_DIVMOD] = "d", [KVAR_LOADED] = "l"};
 
-    put(w, w->numbers ? "" : letters[k->vars[var].kind], var);
+    put_word(w, letters[k->vars[var].kind]);
+    put(w, "", var);
 }
 
 static void put_form(struct writer *w, const struct kernel *k, struct kaffine a)
@@ -252,9 +250,9 @@ static void put_form(struct writer *w, const struct kernel *k, struct kaffine a)
     if (w->numbers) /* in few bytes: where a number ends is seen */
         put_bits(w, a.count);
     for (uint32_t i = 0; i < a.count; i++) {
-        put_text(w, w->numbers ? "" : " + ");
+        put_word(w, " + ");
         put_number(w, a.terms[i].coefficient);
-        put_text(w, w->numbers ? "" : "*");
+        put_word(w, "*");
         put_var(w, k, a.terms[i].var);
     }
 }
@@ -262,9 +260,10 @@ static void put_form(struct writer *w, const struct kernel *k, struct kaffine a)
 static void put_guards(struct writer *w, const struct kernel *k, uint32_t count, const struct kguard *guards)
 {
     for (uint32_t i = 0; i < count; i++) {
-        put_text(w, w->numbers ? " if " : " if 0 <= ");
+        put_text(w, " if ");
+        put_word(w, "0 <= ");
         put_form(w, k, guards[i].form);
-        put_text(w, w->numbers ? "<" : " < ");
+        put_text(w, " < ");
         put_number(w, guards[i].bound);
     }
 }
@@ -370,8 +369,10 @@ static void describe_expr(struct writer *w, const struct kernel *k, uint32_t i)
     default:
         break;
     }
-    for (uint32_t a = 0; a < 3 && e->args[a] != KEXPR_NONE; a++)
-        put(w, w->numbers ? "" : " e", e->args[a]);
+    for (uint32_t a = 0; a < 3 && e->args[a] != KEXPR_NONE; a++) {
+        put_word(w, " e");
+        put(w, "", e->args[a]);
+    }
     if (w->numbers) /* the rest follows */
         put_text(w, "\n");
     else
@@ -388,7 +389,7 @@ static void describe(struct writer *w, const struct kernel *k)
         put_text(w, dtype_name(k->tensors[i].type));
         if (!w->numbers)
             put(w, "[", k->tensors[i].elements);
-        put_text(w, w->numbers ? "" : "]");
+        put_word(w, "]");
         put_text(w, k->tensors[i].unaligned ? " unaligned" : "");
         put_text(w, k->tensors[i].pairs_fit ? " pairs_fit" : "");
         if (k->tensors[i].magnitude)

@@ -125,12 +125,12 @@ static void range_from(const struct kernel *k, struct kaffine a, uint32_t guard_
 }
 
 void kaffine_guarded_range(const struct kernel *k, struct kaffine a, uint32_t guard_count, const struct kguard *guards,
-                           int64_t *low, int64_t *high)
+                           int64_t elements, int64_t *low, int64_t *high)
 {
     kaffine_range(k, a, low, high);
     /* Guards may share variables, and which of them is used up first decides which are left for the others.  The bounds of
      * every order hold. */
-    for (uint32_t start = 0; start < guard_count; start++) {
+    for (uint32_t start = 0; start < guard_count && (*low < 0 || *high >= elements); start++) {
         int64_t first, last;
         range_from(k, a, guard_count, guards, start, &first, &last);
         *low = first > *low ? first : *low;
@@ -153,7 +153,7 @@ static void check_address(struct verifier *v, const char *what, uint32_t id, uin
     }
     if (!check_form(v, index, what, id))
         return;
-    kaffine_guarded_range(v->k, index, guard_count, guards, &low, &high);
+    kaffine_guarded_range(v->k, index, guard_count, guards, v->k->tensors[tensor].elements, &low, &high);
     if (low < 0 || high >= v->k->tensors[tensor].elements)
         complain(v, "%s %u: addresses %" PRId64 " to %" PRId64 " of tensor %u, which has %" PRId64 " elements", what, id, low,
                  high, tensor, v->k->tensors[tensor].elements);
@@ -197,7 +197,7 @@ static bool is_updated(const struct kernel *k, const struct kexpr *load)
 static void check_expr(struct verifier *v, uint32_t id)
 {
     const struct kexpr *e = &v->k->exprs[id];
-    const uint32_t arity = e->op == K_REDUCE && e->reduce == KR_DOT ? 2 : kop_arity(e->op);
+    const uint32_t arity = e->op == K_REDUCE && e->reduce == KR_DOT ? 2 : kop_info(e->op)->arity;
 
     for (uint32_t i = 0; i < 3; i++) {
         if (i < arity ? e->args[i] >= id : e->args[i] != KEXPR_NONE) {

@@ -135,8 +135,8 @@ rule_term rules_apply(const struct rule *rows, size_t count, const struct rule_l
                       const struct rule_node *node, enum rule_types type)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!rule_word_is((enum rule_word)rows[i].pattern[0], node->op) || !(rows[i].scope & language->scope) ||
-            !(rows[i].types & type))
+        if (!(rows[i].scope & language->scope) || !(rows[i].types & type) ||
+            !rule_word_is((enum rule_word)rows[i].pattern[0], node->op))
             continue;
 
         struct matching m = {.language = language, .user = user, .type = type};

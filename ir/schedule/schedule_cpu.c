@@ -280,9 +280,9 @@ static uint32_t long_phase_vectors(const struct schedule *s, uint32_t phase, boo
 /** Returns how many vectors a phase takes at a time: no more than a row has, so that a short one is no tail alone. */
 static uint32_t phase_vectors(const struct schedule *s, uint32_t phase, bool *counted)
 {
-    uint32_t vectors = long_phase_vectors(s, phase, counted);
+    uint32_t vectors = vector_is(s, KVAR_REDUCED) ? long_phase_vectors(s, phase, counted) : 1;
 
-    while (vector_is(s, KVAR_REDUCED) && vectors > 1 && (int64_t)s->lanes * vectors > s->kernel->vars[s->vector_var].size)
+    while (vectors > 1 && (int64_t)s->lanes * vectors > s->kernel->vars[s->vector_var].size)
         vectors /= 2;
     return vectors;
 }
@@ -422,6 +422,7 @@ static uint32_t choose_zeros(const struct schedule *s)
     if (!schedule_has_many_addresses(s) || k->rare || !vector_is(s, KVAR_PARALLEL) || s->lanes == 1 ||
         s->transpose.var != KEXPR_NONE)
         return 0;
+    const uint64_t watched = (((uint64_t)1 << k->reduced_count) - 1) << k->parallel_count | (uint64_t)1 << s->vector_var;
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
         int64_t span = k->vars[s->vector_var].size;
@@ -429,20 +430,13 @@ static uint32_t choose_zeros(const struct schedule *s)
         if (x->op != K_LOAD || !x->guard_count)
             continue;
         if (x->bits.u64 || k->tensors[x->tensor].type != WNNOperandDataType_Float32 ||
-            kaffine_coefficient(x->index, s->vector_var) != 1 || s->exprs[i].load)
+            kaffine_coefficient(x->index, s->vector_var) != 1 || s->exprs[i].load ||
+            kguards_vars(k, x->guard_count, x->guards) & watched || kaffine_derives(k, x->index, s->vector_var))
             return 0;
-        for (uint32_t v = 0; v < k->var_count; v++) {
-            const bool reduced = k->vars[v].kind == KVAR_REDUCED;
+        for (uint32_t v = k->parallel_count; v < k->parallel_count + k->reduced_count; v++) {
             const int64_t step = kaffine_coefficient(x->index, v);
 
-            if (!reduced && v != s->vector_var)
-                continue;
-            for (uint32_t g = 0; g <= x->guard_count; g++) {
-                const struct kaffine *form = g ? &x->guards[g - 1].form : &x->index;
-                if (kaffine_derives(k, *form, v) || (g && kaffine_coefficient(*form, v)))
-                    return 0;
-            }
-            if (reduced && (step < 0 || step > ZEROS || (span += step * (k->vars[v].size - 1)) > ZEROS))
+            if (kaffine_derives(k, x->index, v) || step < 0 || step > ZEROS || (span += step * (k->vars[v].size - 1)) > ZEROS)
                 return 0;
         }
         any = true;

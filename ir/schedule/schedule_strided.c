@@ -109,11 +109,12 @@ static bool has_runs(const struct schedule *s, const struct kexpr *load)
 bool has_far_guards(const struct kernel *k)
 {
     struct kform_walk w = {0};
-    int64_t low, high;
+    int64_t low = 0, high = 0;
 
     while (kernel_next_form(k, &w)) {
-        kaffine_range(k, w.form, &low, &high);
-        if (w.bound && (low < INT32_MIN / 2 || high > INT32_MAX / 2))
+        if (w.bound)
+            kaffine_range(k, w.form, &low, &high);
+        if (low < INT32_MIN / 2 || high > INT32_MAX / 2)
             return true;
     }
     return false;

@@ -9,23 +9,7 @@
 
 enum { CAPACITY_LEAST = 16 };
 
-/* Where a search begins, before it is reduced to the capacity. */
-static uint32_t first_place(uint64_t hash)
-{
-    return (uint32_t)(hash ^ hash >> 32);
-}
-
-struct table_entry *table_next(const struct table *t, uint64_t hash, const struct table_entry *before)
-{
-    static struct table_entry none;
-    uint32_t i = before ? (uint32_t)(before - t->entries) + 1 : first_place(hash);
-
-    if (!t->capacity)
-        return &none;
-    while (t->entries[i & (t->capacity - 1)].item && t->entries[i & (t->capacity - 1)].hash != hash)
-        i++;
-    return &t->entries[i & (t->capacity - 1)];
-}
+struct table_entry table_none;
 
 bool table_grow(struct table *t, struct arena *a, uint32_t items)
 {
@@ -63,7 +47,7 @@ void table_remove(struct table *t, uint64_t hash, const void *item)
         ;
     uint32_t hole = (uint32_t)(place - t->entries);
     for (uint32_t i = (hole + 1) & mask; t->entries[i].item; i = (i + 1) & mask)
-        if (((i - first_place(t->entries[i].hash)) & mask) >= ((i - hole) & mask)) {
+        if (((i - table_place(t->entries[i].hash)) & mask) >= ((i - hole) & mask)) {
             t->entries[hole] = t->entries[i];
             hole = i;
         }

@@ -30,9 +30,24 @@ static inline bool table_reserve(struct table *t, struct arena *a, uint32_t item
 {
     return t->capacity / 2 >= items || table_grow(t, a, items);
 }
+/** Returns where a search begins, before it is reduced to the capacity. */
+static inline uint32_t table_place(uint64_t hash)
+{
+    return (uint32_t)(hash ^ hash >> 32);
+}
+extern struct table_entry table_none; /* a free one, of tables without entries */
 /** Returns the next entry of a hash after `before` (NULL: the first): one whose item has that hash, or a free one, to which an
  * item may be added if room was reserved. */
-struct table_entry *table_next(const struct table *t, uint64_t hash, const struct table_entry *before);
+static inline struct table_entry *table_next(const struct table *t, uint64_t hash, const struct table_entry *before)
+{
+    uint32_t i = before ? (uint32_t)(before - t->entries) + 1 : table_place(hash);
+
+    if (!t->capacity)
+        return &table_none;
+    while (t->entries[i & (t->capacity - 1)].item && t->entries[i & (t->capacity - 1)].hash != hash)
+        i++;
+    return &t->entries[i & (t->capacity - 1)];
+}
 /** Adds an item to a free entry. */
 static inline void table_put(struct table *t, struct table_entry *place, uint64_t hash, const void *item)
 {

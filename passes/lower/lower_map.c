@@ -47,15 +47,12 @@ struct map map_spread(struct lowering *l, const struct map *m, const struct tens
 
 struct kaffine map_linear(struct lowering *l, const struct map *m, const struct tensor_type *t)
 {
-    struct kaffine f = kaffine_const(0);
     int64_t strides[RANK_MAX];
 
     if (m->linear)
         return m->forms[0];
     type_strides(t, strides);
-    for (uint32_t d = 0; d < t->rank; d++)
-        f = kaffine_add_scaled(l->k, f, m->forms[d], strides[d]);
-    return f;
+    return kaffine_sum(l->k, t->rank, m->forms, strides);
 }
 
 static bool stays_inside(struct lowering *l, const struct map *m, const struct tensor_type *t)
@@ -130,10 +127,9 @@ struct map map_broadcast(struct lowering *l, const struct map *m, const struct t
     if (type_elements(operand) == type_elements(result))
         return map_reshape(l, m, result, operand); /* only dimensions of size 1 more or less */
     spread = map_spread(l, m, result);
-    for (uint32_t d = 0; d < operand->rank; d++) {
+    for (uint32_t d = 0; d < operand->rank; d++)
         if (operand->dims[d] > 1)
             r.forms[d] = spread.forms[d + result->rank - operand->rank];
-    }
     return r;
 }
 
@@ -143,11 +139,10 @@ bool map_guard(struct lowering *l, struct map *m, uint32_t count, const struct k
 
     if (!count)
         return true;
-    struct kguard *all = arena_array(&l->k->arena, m->guard_count + count, sizeof *all);
+    struct kguard *all =
+        arena_grow(&l->k->arena, m->guards, m->guard_count * sizeof *all, (m->guard_count + count) * sizeof *all);
     if (!all)
         return lower_no_memory(l);
-    for (uint32_t i = 0; i < m->guard_count; i++)
-        all[i] = m->guards[i];
     memcpy(all + m->guard_count, guards, count * sizeof *all);
     m->guard_count = kguards_simplify(l->k, m->guard_count + count, all, &m->guards, &never);
     return !l->k->error.status;
@@ -157,15 +152,10 @@ bool map_varies(const struct lowering *l, const struct map *m)
 {
     const uint32_t count = m->linear ? 1 : m->rank;
 
-    for (uint32_t d = 0; d < count; d++) {
+    for (uint32_t d = 0; d < count; d++)
         if (kaffine_varying(l->k, m->forms[d]))
             return true;
-    }
-    for (uint32_t i = 0; i < m->guard_count; i++) {
-        if (kaffine_varying(l->k, m->guards[i].form))
-            return true;
-    }
-    return false;
+    return kguards_varying(l->k, m->guard_count, m->guards);
 }
 
 bool map_equal(const struct map *a, const struct map *b)
@@ -174,9 +164,8 @@ bool map_equal(const struct map *a, const struct map *b)
 
     if (a->linear != b->linear || a->rank != b->rank || a->guard_count != b->guard_count)
         return false;
-    for (uint32_t d = 0; d < count; d++) {
+    for (uint32_t d = 0; d < count; d++)
         if (!kaffine_equal(a->forms[d], b->forms[d]))
             return false;
-    }
     return kguards_equal(a->guard_count, a->guards, b->guards);
 }

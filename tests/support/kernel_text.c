@@ -427,7 +427,7 @@ static void reach(struct parser *p, uint32_t tensor, struct kaffine address, uin
 {
     int64_t low, high;
 
-    kaffine_guarded_range(p->k, address, count, guards, &low, &high);
+    kaffine_guarded_range(p->k, address, count, guards, 0, &low, &high);
     if (!p->k->tensors[tensor].elements && high >= p->reach[tensor])
         p->reach[tensor] = high + 1;
 }
