@@ -199,24 +199,8 @@ bool opencl_constant_keep(struct engine_opencl *o, struct opencl_buffer *b);
 
 /* ---- opencl_probe.c ---- */
 
-/** A test computation of a device. */
-struct opencl_probe {
-    const char *definitions; /* what goes before opencl_prelude; "" */
-    const char *text;        /* has the kernel webnn_probe: its arguments are those of all kernels, for `in` and `out` */
-    uint32_t items;          /* of its only work-group */
-    const void *in;
-    size_t in_bytes, out_bytes;
-};
-
-/** Compiles and runs the kernel once, and reads what it has written into `out`.  Returns whether all went well. */
-bool opencl_probe_run(const struct engine_opencl *o, const struct opencl_probe *p, void *out);
-/** Determines which instructions the device has, if that is not known yet, for its facts.  Any thread. */
+/** Finds out, once, which instructions the device has. */
 void opencl_probe_instructions(struct engine_opencl *o);
-
-/* ---- opencl_matrix.c ---- */
-
-/** Finds out whether the device multiplies matrices of float16, and sets device.facts.matrix. */
-void opencl_find_matrix(struct engine_opencl *o);
 
 /* ---- opencl_share.c ---- */
 

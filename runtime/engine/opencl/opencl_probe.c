@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Asks a device to compute something: compiles a text and runs its kernel once on known numbers.  That takes the driver's
- * compiler a moment, so that it happens when a graph is built first, or when a saved one needs it.
+ * Determines whether the device multiplies matrices of float16 by instructions (struct gpu_facts): one kernel runs on known
+ * numbers (codegen/opencl/matrix_probe.c).  That takes the driver's compiler a moment, so that it happens when a graph is built
+ * first, or when a saved one needs it.
  *
- * A device may list an extension, or take an instruction, and yet compute something else, which a probe finds out.
- * Anything that goes wrong means that it does not: a program that does not build, a call that fails.  Nothing is said about
- * why, and the context stays usable.
+ * Only devices of makers whose compilers take these instructions are asked.  A device may take one and yet compute something
+ * else.  Anything that goes wrong means that there are none: a program that does not build, a call that fails.  Nothing is said
+ * about why, and the context stays usable.
  */
 #include "runtime/engine/opencl/internal.h"
 
-static cl_kernel build_kernel(const struct engine_opencl *o, const struct opencl_probe *p)
+enum { SUBGROUP = 32 };
+
+static cl_kernel build_kernel(const struct engine_opencl *o)
 {
-    const char *parts[] = {p->definitions, opencl_prelude, p->text};
+    const char *parts[] = {opencl_matrix_functions, opencl_prelude, opencl_matrix_probe};
     cl_int code = CL_SUCCESS;
     cl_kernel kernel = NULL;
     cl_program program = o->api->CreateProgramWithSource(o->context, 3, parts, NULL, &code);
@@ -34,20 +37,24 @@ static cl_mem make_buffer(const struct engine_opencl *o, size_t bytes)
     return code == CL_SUCCESS ? memory : NULL;
 }
 
-static bool run_kernel(const struct engine_opencl *o, const struct opencl_probe *p, cl_command_queue queue, cl_kernel kernel,
-                       void *got)
+static bool run_kernel(const struct engine_opencl *o, cl_command_queue queue, cl_kernel kernel)
 {
     const struct opencl_api *api = o->api;
-    const size_t items = p->items;
+    const size_t items = SUBGROUP;
     const cl_ulong offset = 0;
-    cl_mem in = make_buffer(o, p->in_bytes), out = make_buffer(o, p->out_bytes);
+    uint16_t halves[OPENCL_PROBE_HALVES];
+    float sums[OPENCL_PROBE_SUMS];
+    cl_mem in = make_buffer(o, sizeof halves), out = make_buffer(o, sizeof sums);
+
+    opencl_matrix_probe_fill(halves);
     const bool good = in && out && api->SetKernelArg(kernel, 0, sizeof in, &in) == CL_SUCCESS &&
                       api->SetKernelArg(kernel, 1, sizeof offset, &offset) == CL_SUCCESS &&
                       api->SetKernelArg(kernel, 2, sizeof out, &out) == CL_SUCCESS &&
                       api->SetKernelArg(kernel, 3, sizeof offset, &offset) == CL_SUCCESS &&
-                      api->EnqueueWriteBuffer(queue, in, CL_TRUE, 0, p->in_bytes, p->in, 0, NULL, NULL) == CL_SUCCESS &&
+                      api->EnqueueWriteBuffer(queue, in, CL_TRUE, 0, sizeof halves, halves, 0, NULL, NULL) == CL_SUCCESS &&
                       api->EnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, &items, 0, NULL, NULL) == CL_SUCCESS &&
-                      api->EnqueueReadBuffer(queue, out, CL_TRUE, 0, p->out_bytes, got, 0, NULL, NULL) == CL_SUCCESS;
+                      api->EnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof sums, sums, 0, NULL, NULL) == CL_SUCCESS &&
+                      opencl_matrix_probe_right(sums);
 
     if (in)
         api->ReleaseMemObject(in);
@@ -56,9 +63,9 @@ static bool run_kernel(const struct engine_opencl *o, const struct opencl_probe 
     return good;
 }
 
-bool opencl_probe_run(const struct engine_opencl *o, const struct opencl_probe *p, void *out)
+static bool probe(const struct engine_opencl *o)
 {
-    cl_kernel kernel = build_kernel(o, p);
+    cl_kernel kernel = build_kernel(o);
     cl_int code = CL_SUCCESS;
     bool good = false;
 
@@ -67,7 +74,7 @@ bool opencl_probe_run(const struct engine_opencl *o, const struct opencl_probe *
     /* A queue of its own: the engine's may be the application's, whose work the probe must not wait for. */
     cl_command_queue queue = o->api->CreateCommandQueue(o->context, o->device.id, 0, &code);
     if (code == CL_SUCCESS) {
-        good = run_kernel(o, p, queue, kernel, out);
+        good = run_kernel(o, queue, kernel);
         o->api->ReleaseCommandQueue(queue);
     }
     o->api->ReleaseKernel(kernel);
@@ -76,10 +83,13 @@ bool opencl_probe_run(const struct engine_opencl *o, const struct opencl_probe *
 
 void opencl_probe_instructions(struct engine_opencl *o)
 {
+    const uint32_t vendor = (uint32_t)opencl_device_number(&o->device, CL_DEVICE_VENDOR_ID);
+    const bool asks = o->device.kind == WNNDeviceKind_Gpu && target_gpu_maker(vendor)->takes_ptx &&
+                      !(o->base.debug->flags & DEBUG_NO_MATRIX_INSTRUCTIONS);
+
     pthread_mutex_lock(&o->library.lock);
-    if (!o->probed) {
-        opencl_find_matrix(o);
-        o->probed = true;
-    }
+    if (asks && !o->probed && probe(o))
+        o->device.facts.matrix_items = SUBGROUP;
+    o->probed = true;
     pthread_mutex_unlock(&o->library.lock);
 }
