@@ -56,8 +56,8 @@ bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char
 /** Makes the passes of code generation for files of a type, with strength reduction if `strided`, which for small kernels takes
  * as long as running them (pipeline.cc).  Returns NULL if the target does not support the type. */
 void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool strided);
-/** Says whether a machine selects the simple instructions at the ends of blocks without a graph of them, on x86.  Loops with
- * little but addresses take up to twice as long by that, as of concat. */
+/** Says whether a machine selects the simple instructions at the ends of blocks without a graph of them.  By that, loops with
+ * little but addresses take up to twice as long, as of concat, and those of tiles in 16 registers a fiftieth longer. */
 void pipeline_set_quick(LLVMTargetMachineRef machine, bool quick);
 /** Makes a file of a module, which it changes; any number of modules may follow. */
 LLVMMemoryBufferRef pipeline_generate(void *pipeline, LLVMModuleRef module);

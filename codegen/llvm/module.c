@@ -405,7 +405,7 @@ static bool compile_module(const struct compilation *c, LLVMContextRef context, 
     if (!machine_optimize(m, module, c->e) || (strided && !machine_run_passes(m, module, PEEPHOLES, c->e)))
         return false;
     dump_module(m, k, c->symbol, ".opt.ll", module);
-    pipeline_set_quick(m->tm, c->s->tiled || c->s->stages);
+    pipeline_set_quick(m->tm, m->target->isa.vector_bits == 512 && (c->s->tiled || c->s->stages));
     dump_assembly(m, k, c->symbol, strided, module);
     m->times.structures++;
     double optimized = milliseconds_now();

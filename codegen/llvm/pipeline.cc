@@ -139,7 +139,7 @@ void pipeline_set_quick(LLVMTargetMachineRef machine, bool quick)
     llvm::TargetMachine *target = reinterpret_cast<llvm::TargetMachine *>(machine);
 
     if (target->getOptLevel() != llvm::CodeGenOptLevel::None) /* which does so itself */
-        target->setFastISel(quick && target->getTargetTriple().isX86());
+        target->setFastISel(quick);
 }
 
 LLVMMemoryBufferRef pipeline_generate(void *pipeline, LLVMModuleRef module)
