@@ -405,7 +405,8 @@ static bool compile_module(const struct compilation *c, LLVMContextRef context, 
     if (!machine_optimize(m, module, c->e) || (strided && !machine_run_passes(m, module, PEEPHOLES, c->e)))
         return false;
     dump_module(m, k, c->symbol, ".opt.ll", module);
-    pipeline_set_quick(m->tm, m->target->isa.vector_bits == 512 && (c->s->tiled || c->s->stages));
+    const bool shares = c->s->tile.window.row.neighbours; /* its loops have as many loads as sums */
+    pipeline_set_quick(m->tm, m->target->isa.vector_bits == 512 && !shares && (c->s->tiled || c->s->stages));
     dump_assembly(m, k, c->symbol, strided, module);
     m->times.structures++;
     double optimized = milliseconds_now();
