@@ -156,7 +156,11 @@ static void emit_tile_at(const struct global_tile *g, V m0, V n0)
             op_smin(m, op_add(m, n0, const_index(m, (int64_t)v * lanes)), op_sub(m, t->columns, const_index(m, lanes)));
     item_tile_begin(t, true);
     nest(g, 0);
-    V array = item_tile_store(t);
+    const bool late = t->scaled < 2 && !t->t->factor_depth;
+    V factors[KERNEL_IMMEDIATE_MAX];
+    for (uint32_t v = 0; v < t->t->vectors && late; v++)
+        factors[v] = factor_of(g, v);
+    V array = item_tile_store(t, late ? factors : NULL);
     if (t->share) {
         V memory = loop_array(m->b, LOOP_GROUP_ARRAY, type_of(t->type), (int64_t)sizeof(float) * items * (t->t->k_items - 1));
         item_tile_add_shares(t, array, memory, space_place(e, LOOP_ITEM, 0), items, 1);

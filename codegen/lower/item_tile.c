@@ -106,8 +106,8 @@ static V new_sum(struct item_tile *t)
 void item_tile_begin(struct item_tile *t, bool rest)
 {
     for (uint32_t i = 0; i < t->count; i++)
-        t->sums[i] = (struct item_sum){new_sum(t), t->scaled < 2 ? new_sum(t) : NULL, t->totals ? new_sum(t) : NULL,
-                                       t->totals && rest ? new_sum(t) : NULL};
+        t->sums[i] = (struct item_sum){new_sum(t), t->scaled < 2 && t->t->factor_depth ? new_sum(t) : NULL,
+                                       t->totals ? new_sum(t) : NULL, t->totals && rest ? new_sum(t) : NULL};
 }
 
 void item_tile_multiply(struct item_tile *t)
@@ -156,7 +156,7 @@ static V load_element(const struct item_tile *t, V array, V index, uint32_t lane
     return op_load(&t->e->m, type_lanes(type_of(t->type), lanes), element(t, array, index), NULL, sizeof(float));
 }
 
-V item_tile_store(struct item_tile *t)
+V item_tile_store(struct item_tile *t, const V *factors)
 {
     const struct build *m = &t->e->m;
     const uint32_t lanes = t->s->lanes;
@@ -165,6 +165,7 @@ V item_tile_store(struct item_tile *t)
     for (uint32_t i = 0; i < t->count; i++) {
         const struct item_sum *s = &t->sums[i];
         V sum = s->rest ? sum_of_blocks(m, s->total, s->rest) : op_get(m, s->total ? s->total : block_sum(s));
+        sum = factors ? op_mul(m, sum, factors[i % t->t->vectors]) : sum;
         op_store(m, sum, element(t, array, const_index(m, (int64_t)i * lanes)), NULL, sizeof(float));
     }
     return array;

@@ -43,8 +43,8 @@ void item_tile_begin(struct item_tile *t, bool rest);
 void item_tile_multiply(struct item_tile *t);
 /** Adds a block's sum to the total, and begins the next block. */
 void item_tile_flush(struct item_tile *t, uint32_t i);
-/** Puts the sums into an array, row by row. */
-V item_tile_store(struct item_tile *t);
+/** Puts the sums, each times the factor of its vector of columns if there are factors, into an array, row by row. */
+V item_tile_store(struct item_tile *t, const V *factors);
 /** Adds up in the group's memory what the items that share the iterations have in their arrays, so many numbers at a time, of
  * which it has room for those of all shares but the first.  own is the item's number among the `items` of a share.  Only the
  * first share has the sums then. */

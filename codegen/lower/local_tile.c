@@ -375,7 +375,7 @@ void emit_local_tiles(struct emitter *e, const struct gpu_schedule *s)
     frame_enter(&e->frame, LEVEL_UNIT, NULL);
     emit_sums(&l, iterations);
     frame_leave(&e->frame, LEVEL_UNIT);
-    V array = item_tile_store(l.tile), own = op_add(m, op_mul(m, l.item_m, const_index(m, g->items_n)), l.item_n);
+    V array = item_tile_store(l.tile, NULL), own = op_add(m, op_mul(m, l.item_m, const_index(m, g->items_n)), l.item_n);
     if (l.tile->share)
         item_tile_add_shares(l.tile, array, l.memory, own, items, l.tile->count);
     item_tile_points(l.tile, array, op_add(m, l.m0, op_mul(m, l.item_m, const_index(m, g->rows))), op_add(m, l.n0, l.item_n),

@@ -36,7 +36,6 @@ struct side {
     uint32_t chunks, count; /* of a step, and those of one item */
     uint32_t first, halves; /* of its part of a buffer */
     bool along_rows;        /* its chunks are neighbours along its rows or columns, else along K */
-    bool linear;            /* in K */
     V start;                /* its first row or column */
     V own;                  /* where the item's row of the first matrices of 8 x 8 lies */
     V aligned;              /* all chunks have addresses that one load takes */

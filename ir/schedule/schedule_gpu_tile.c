@@ -140,7 +140,7 @@ static void find_factor(const struct kernel *k, const struct contraction_view *v
     if (t->unpacked && b->op == K_MUL && b->type == KT_F32) {
         const uint32_t depths[] = {kernel_depth(k, k->exprs[b->args[0]].vars), kernel_depth(k, k->exprs[b->args[1]].vars)};
         const uint32_t deep = depths[1] > depths[0];
-        if (depths[!deep] && depths[!deep] < depths[deep]) {
+        if (depths[!deep] < depths[deep]) {
             t->factor = b->args[!deep];
             t->unscaled = b->args[deep];
             t->factor_depth = depths[!deep];
@@ -368,7 +368,7 @@ bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s)
     tiled.lane_tail = k->vars[k->parallel_count - 1].size % tiled.lanes != 0;
     const bool shares = !c->stage_items && c->device->tile_iterations && has_room(c, &tiled, 1);
     gpu_choose_split(k, shares ? SHARED_SUM_STEPS : GPU_TILE_SUM_STEPS, 1, &tiled);
-    if (tiled.sum_split != KEXPR_NONE && t->factor_depth <= tiled.sum_split)
+    if (tiled.sum_split != KEXPR_NONE && t->factor_depth && t->factor_depth <= tiled.sum_split)
         t->factor = t->unscaled = KEXPR_NONE; /* it would have to be applied within blocks of the sum, not after them */
     if (!c->stage_items) {
         t->k_items = c->choice.k_items ? c->choice.k_items : c->device->tile_iterations ? share_k(c, &tiled) : 1;
