@@ -511,8 +511,9 @@ static void choose_interleaving(struct schedule *s, const struct target *target)
                      t->masked && 2 * k->vars[s->vector_var].size <= TILE_INTERLEAVED * (int64_t)s->lanes &&
                      t->mr * TILE_INTERLEAVED <= s->facts->contraction.tile.accumulators && t->split == KEXPR_NONE &&
                      t->unroll_from == 1 && t->chains == 1 && t->prefetch_var == KEXPR_NONE && k->vars[last].size % 2 == 0 &&
-                     a->op == K_LOAD && b->op == K_LOAD && a->type == KT_F32 && b->type == KT_F32 && tile_is_a(s, a) &&
-                     kaffine_coefficient(a->index, last) == 1 && !kaffine_derives(k, a->index, last);
+                     a->op == K_LOAD && k->tensors[a->tensor].type == WNNOperandDataType_Float32 && b->op == K_LOAD &&
+                     b->type == KT_F32 && tile_is_a(s, a) && kaffine_coefficient(a->index, last) == 1 &&
+                     !kaffine_derives(k, a->index, last);
 }
 
 /* Returns how many multiply-adds an unrolled loop may have: more where it decides shifts, which are constants then. */
