@@ -133,7 +133,7 @@ enum kop {
     /* Only expansions (ir/expansion/expansion.h) have these; in kernels loads and stores convert 16-bit floats. */
     K_TO_F16, K_TO_BF16, /* KT_F32 to the bits of the rounded number, in the low half of a KT_U32 */
     K_FROM_F16, K_FROM_BF16, /* and back; the high half is 0 */
-    K_LDEXP,     /* KT_F32: args[0] * 2^n, rounded once; n is whole or infinite: args[1] as KT_I32, saturated, args[2] as KT_F32 */
+    K_LDEXP,     /* KT_F32: args[0] * 2^n, rounded once; whole n: args[1] as KT_I32, saturated, args[2] as KT_F32 */
     K_FRACTION,  /* KT_F32: args[0] less the nearest whole number, which is even where two are; of infinity: 0 */
     K_DIV_APPROX, /* KT_F32: args[0] / args[1] within 0.6 ulp, for |args[0]| <= 1 (or NaN) and 2^-100 <= args[1] <= 2^100 */
     K_CAST_IN_RANGE, /* KT_F32 to KT_I32, truncated; the result fits */
