@@ -64,7 +64,7 @@ LLVMMemoryBufferRef pipeline_generate(void *pipeline, LLVMModuleRef module);
 /** Frees it.  NULL does nothing. */
 void pipeline_free(void *pipeline);
 /** The part of LLVM that a call uses; the first call of each part runs alone. */
-enum llvm_part { LLVM_SETUP, LLVM_COMPILE, LLVM_PARTS };
+enum llvm_part { LLVM_HOST, LLVM_TARGETS, LLVM_SETUP, LLVM_COMPILE, LLVM_PARTS };
 /** Runs work, which uses `part`, and returns its result.  If LLVM has a fatal error inside, or gets no memory, this returns
  * false after an error in *e, and *abandoned becomes true.  LLVM's allocations leak, and the objects of LLVM that work changes
  * must be neither used again nor freed: if *abandoned is true before, work does not run. */

@@ -30,7 +30,7 @@ bool codegen_name_processor(struct target *t, struct arena *a, struct error *e)
 
     if (t->cpu)
         return true;
-    if (!machine_protect(LLVM_SETUP, &abandoned, ask_host, &host, e))
+    if (!machine_protect(LLVM_HOST, &abandoned, ask_host, &host, e))
         return error_out_of_memory(e);
     /* The name is often wrong in virtual machines; the explicit features override what it implies, on and off. */
     const char *cpu = host.cpu ? arena_string(a, host.cpu, strlen(host.cpu)) : NULL;

@@ -222,7 +222,7 @@ bool object_target(struct target *t, const char *triple, const char *cpu, const 
     struct naming naming = {t, triple, cpu, features, a, e};
     bool abandoned = false;
 
-    return machine_protect(LLVM_SETUP, &abandoned, set_names, &naming, e) && probe(t, a, e);
+    return machine_protect(LLVM_TARGETS, &abandoned, set_names, &naming, e) && probe(t, a, e);
 }
 
 bool object_target_is_native(const struct target *t)
