@@ -387,6 +387,18 @@ static bool is_strided(const struct schedule *s)
     return strided && !s->tiled && !s->stages;
 }
 
+/* Returns whether quick selection (pipeline_set_quick) gives code as fast: the loops of register tiles are one instruction for
+ * a load and a sum, but not if their windows share loads, nor is straight code of loads and sums, as of a transform. */
+static bool is_selected_quickly(const struct machine *m, const struct schedule *s)
+{
+    enum { STRAIGHT_MOST = 32 /* expressions of a stage */ };
+    bool quick = m->target->isa.vector_bits == 512 && (s->stages || (s->tiled && !s->tile.window.row.neighbours));
+
+    for (uint32_t i = 0; i < s->kernel->stage_count; i++)
+        quick &= s->stages[i]->kernel->expr_count <= STRAIGHT_MOST;
+    return quick;
+}
+
 static bool compile_module(const struct compilation *c, LLVMContextRef context, LLVMModuleRef module)
 {
     struct machine *m = c->m;
@@ -405,8 +417,7 @@ static bool compile_module(const struct compilation *c, LLVMContextRef context, 
     if (!machine_optimize(m, module, c->e) || (strided && !machine_run_passes(m, module, PEEPHOLES, c->e)))
         return false;
     dump_module(m, k, c->symbol, ".opt.ll", module);
-    const bool shares = c->s->tile.window.row.neighbours; /* its loops have as many loads as sums */
-    pipeline_set_quick(m->tm, m->target->isa.vector_bits == 512 && !shares && (c->s->tiled || c->s->stages));
+    pipeline_set_quick(m->tm, is_selected_quickly(m, c->s));
     dump_assembly(m, k, c->symbol, strided, module);
     m->times.structures++;
     double optimized = milliseconds_now();
