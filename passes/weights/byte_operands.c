@@ -175,7 +175,7 @@ bool node_multiplies_bytes(const struct node *n, const struct target *t)
     } else if (type->rank != 2 || (n->op == OP_GEMM && NODE_OPTIONS(n, WNNGemmOptions)->aTranspose) || !has_words(n)) {
         return false;
     }
-    if (steps + BYTE_WORD > BYTE_SUM_STEPS)
+    if (steps == 1 || steps + BYTE_WORD > BYTE_SUM_STEPS) /* one product is rounded as its operands are */
         return false;
     return byte_weights_find(b, results, &w) ? is_symmetric(&w) || fits_bytes(&w, type->dims[results], results)
                                              : is_late(n, b, results, t);

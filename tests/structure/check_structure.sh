@@ -229,7 +229,7 @@ product + 6000  named dimensions
 product + 710   named dimensions in files and objects
 product + 4000  faster kernels
 product + 60    prices fitted to measurements
-tests 76238
+tests 76237
 tests + 4000    the specification of 2026-06-26 and faults that public reports led to
 tests + 1500    Python
 tests + 600     ONNX files and ONNX Runtime Web in the Node package
