@@ -26,7 +26,7 @@ bool isa_probe(struct machine *m, const char *triple, struct isa *isa, struct er
 /** A target machine.  Threads may not use one at the same time. */
 struct machine {
     LLVMTargetMachineRef tm;
-    void *pipelines[2][LLVMObjectFile + 1]; /* [1]: of register tiles; by type of file; NULL until one is needed */
+    void *pipelines[2][LLVMObjectFile + 1]; /* [1]: with strength reduction; by type of file; NULL until one is needed */
     char *data_layout;
     const struct target *target;
     const struct debug_options *debug;
@@ -56,8 +56,8 @@ bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char
 /** Makes the passes of code generation for files of a type, with strength reduction if `strided`, which for small kernels takes
  * as long as running them (pipeline.cc).  Returns NULL if the target does not support the type. */
 void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool strided);
-/** Says whether a machine selects the simple instructions at the ends of blocks without a graph of them.  By that, loops with
- * little but addresses take up to twice as long, as of concat, and those of tiles in 16 registers a fiftieth longer. */
+/** Says whether a machine uses FastISel, which leaves what it does not know to the SelectionDAG.  Loops with little but
+ * addresses, such as concat's, take up to twice as long with it, and tiles in 16 registers a fiftieth longer. */
 void pipeline_set_quick(LLVMTargetMachineRef machine, bool quick);
 /** Makes a file of a module, which it changes; any number of modules may follow. */
 LLVMMemoryBufferRef pipeline_generate(void *pipeline, LLVMModuleRef module);

@@ -171,8 +171,9 @@ static bool destroy_protected(void *user)
 {
     struct machine *m = user;
 
-    for (uint32_t i = 0; i < sizeof m->pipelines / sizeof **m->pipelines; i++)
-        pipeline_free(m->pipelines[i % 2][i / 2]);
+    for (uint32_t type = 0; type <= LLVMObjectFile; type++)
+        for (uint32_t strided = 0; strided < 2; strided++)
+            pipeline_free(m->pipelines[strided][type]);
     if (m->tm)
         LLVMDisposeTargetMachine(m->tm);
     if (m->data_layout)
@@ -387,15 +388,15 @@ static bool is_strided(const struct schedule *s)
     return strided && !s->tiled && !s->stages;
 }
 
-/* Returns whether quick selection (pipeline_set_quick) gives code as fast: the loops of register tiles are one instruction for
- * a load and a sum, but not if their windows share loads, nor is straight code of loads and sums, as of a transform. */
+/* Returns whether code by FastISel is as fast: that of register tiles whose windows share no loads, and of stages without long
+ * straight-line code, as Winograd's transforms have. */
 static bool is_selected_quickly(const struct machine *m, const struct schedule *s)
 {
-    enum { STRAIGHT_MOST = 32 /* expressions of a stage */ };
+    enum { STRAIGHT_LINE_MOST = 32 /* expressions of a stage */ };
     bool quick = m->target->isa.vector_bits == 512 && (s->stages || (s->tiled && !s->tile.window.row.neighbours));
 
     for (uint32_t i = 0; i < s->kernel->stage_count; i++)
-        quick &= s->stages[i]->kernel->expr_count <= STRAIGHT_MOST;
+        quick &= s->stages[i]->kernel->expr_count <= STRAIGHT_LINE_MOST;
     return quick;
 }
 

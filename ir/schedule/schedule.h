@@ -73,7 +73,7 @@ struct block_products {
 /* A register of 16 numbers is a lookup table indexed by 4 bits of every lane of another one (AVX-512). */
 enum { LOOKUP_BITS = 4, LOOKUP_ENTRIES = 1 << LOOKUP_BITS };
 
-enum { TILE_CHAINS_MAX = 2, TILE_INTERLEAVED = 3 /* vectors of a row whose two steps are interleaved */ };
+enum { TILE_CHAINS_MAX = 2, TILE_INTERLEAVED = 3 /* vectors of a row whose steps are interleaved by two */ };
 
 enum {
     TILE_WINDOW_MAX = 64, /* steps of a window */

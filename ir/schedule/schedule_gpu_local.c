@@ -122,8 +122,7 @@ static void choose_sizes(const struct gpu_context *c, struct gpu_schedule *s, in
 /* ---- matrix instructions ---- */
 
 /* Forms of a tile: sub-groups along M and N, rows and columns of each, and the iterations of a step, of which small tiles have
- * more, so that they wait less often.  The first one that has groups for three quarters of the units is taken, else the last.
- */
+ * more, so that they wait less often.  The first that has groups for three quarters of the units is taken, else the last. */
 static const struct matrix_form {
     uint32_t items_m, items_n, rows, columns, steps;
 } forms[] = {

@@ -243,7 +243,7 @@ tests + 1560    named dimensions
 tests + 80      named dimensions in files and objects, bounds of names in Python and Node.js
 tests + 800     faster kernels
 tests + 490     weights of 2 and 1 bits, data types of the low-precision draft
-pages 43326
+pages 43317
 pages + 800     Python
 pages + 800     ONNX files and ONNX Runtime Web in the Node package
 pages + 400     webnn-run --report, the network in examples/models

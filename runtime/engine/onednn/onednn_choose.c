@@ -132,7 +132,7 @@ bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool co
     if (!constant && p->weights.strides[p->weights.rank - 1] != 1 && s.rows / s.batch > l->facts->contraction.few_rows)
         return true; /* vectors run along K, without tiles: each row reads all of it */
     if (s.interleaved && s.rows > s.batch)
-        return false; /* faster; of these, threads do not decide about bits */
+        return false; /* faster, and any number of threads gives the same bits */
     const double library = contraction_time(l, &f->library, &s);
     const double generated = contraction_time(l, constant && s.panels ? &f->packed : &f->unpacked, &s);
     /* Matrices share code with those of other sizes, which a graph has more of, but of heads that fill no panel; they were
