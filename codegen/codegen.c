@@ -178,19 +178,19 @@ static bool is_stopped(struct worker *w, uint32_t i)
     return atomic_load(&q->stopped);
 }
 
+/* The caller's thread has the first job, so that it is asked however late it runs. */
 static void *run_jobs(void *user)
 {
     struct worker *w = user;
-    for (;;) {
-        uint32_t i = atomic_fetch_add(&w->queue->next, 1);
-        if (i >= w->queue->count)
-            return NULL;
-        struct job *job = &w->queue->jobs[i];
+    struct job_queue *q = w->queue;
+    for (uint32_t i = w->asks ? 0 : atomic_fetch_add(&q->next, 1); i < q->count; i = atomic_fetch_add(&q->next, 1)) {
+        struct job *job = &q->jobs[i];
         if (is_stopped(w, i))
             error_set(&job->error, WNNStatus_OperationError, "the build was cancelled");
         else
             machine_compile(w->machine, job->schedule, job->code->symbol, &job->object, &job->error);
     }
+    return NULL;
 }
 
 static void compile_jobs(struct codegen *c, struct job_queue *queue)
@@ -305,7 +305,7 @@ bool codegen_compile(struct codegen *c, uint32_t count, struct schedule *const *
     uint32_t job_count = 0;
     bool ok = find_codes(c, count, schedules, k, jobs, &job_count, e);
     if (ok && job_count) {
-        compile_jobs(c, &(struct job_queue){.jobs = jobs, .count = job_count, .cancelled = cancelled, .user = user});
+        compile_jobs(c, &(struct job_queue){jobs, job_count, 1, cancelled, user, false});
         ok = link_jobs(c, jobs, job_count, e);
     }
     for (uint32_t i = 0; ok && i < count; i++)
