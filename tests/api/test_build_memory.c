@@ -32,11 +32,10 @@ static void *watch(void *user)
 {
     const struct timespec pause = {0, 500000};
 
-    while (!atomic_load(&built)) {
+    for (bool last = false; !last; nanosleep(&pause, NULL)) {
+        last = atomic_load(&built); /* however late this thread runs, it sees what the graph takes */
         const long kib = private_kib();
-
         peak = kib > peak ? kib : peak;
-        nanosleep(&pause, NULL);
     }
     return NULL;
 }
