@@ -252,7 +252,7 @@ static bool describe_size(WNNOperand operand, dim_expr e, WNNSize *size)
 {
     struct graph *g = operand->value->graph;
 
-    if (e == DIM_NONE)
+    if (e == DIM_NONE || !size)
         return false;
     dims_range(g, e, &size->least, &size->most);
     size->expression = size->least == size->most ? 0 : e + 1;

@@ -3,19 +3,10 @@
  * Networks of people, saved and loaded: the graph that comes from the file gives the very bits of the one that was built, in
  * the same context, in another one, and when it is saved once more.
  */
-#include <time.h>
 #include <unistd.h>
 
 #include "support/test.h"
 #include "tests/support/network.h"
-
-static double milliseconds_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 static void check(WNNStatus status)
 {
@@ -26,10 +17,8 @@ static void check(WNNStatus status)
 static void expect_same(struct network *built, WNNContext context, const char *path)
 {
     WNNGraph original = built->graph, loaded;
-    double start = milliseconds_now();
 
     check(wnnContextLoadGraph(context, path, &loaded));
-    printf("  loaded in %.2f ms\n", milliseconds_now() - start);
     for (size_t i = 0; i < manifest_case_count(built->manifest); i++) {
         SCOPED(manifest_case_free) struct manifest_case c = {0};
         float *expected[8] = {NULL}, *actual[8] = {NULL};
@@ -60,10 +49,7 @@ static void round_trip(const char *name, uint32_t threads)
     network_open(&n, name, threads);
     options.threadCount = threads;
     check(wnnCreateContext(&options, &other));
-
-    double start = milliseconds_now();
     check(wnnGraphSave(n.graph, path));
-    printf("%s, %u threads: saved in %.2f ms\n", name, threads, milliseconds_now() - start);
     expect_same(&n, n.context, path);
     expect_same(&n, other, path);
 

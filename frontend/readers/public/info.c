@@ -143,7 +143,7 @@ char const *wnnModelEscape(WNNStringView text, char *buffer, size_t size)
 {
     const size_t length = !text.data ? 0 : text.length == WNN_STRLEN ? strlen(text.data) : text.length;
 
-    if (size)
+    if (size && buffer)
         escape_text(buffer, size, text.data ? text.data : "", length);
     return buffer;
 }

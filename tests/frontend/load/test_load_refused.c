@@ -185,7 +185,7 @@ TEST(what_is_no_graph_is_refused)
 {
     engine = WNNEngine_Cpu;
     WNNContext c = new_context(1, "");
-    WNNGraph g = build(c, graphs[5].body), loaded;
+    WNNGraph g = build(c, graphs[5].body);
     char missing[128];
 
     expect_refusal(c, "/nonexistent/graph", WNNStatus_DataError, "/nonexistent/graph: No such file");
@@ -201,10 +201,8 @@ TEST(what_is_no_graph_is_refused)
     expect_refusal(c, file_a, WNNStatus_DataError, "it looks like a model (ONNX, .webnn text or JSON)");
     write_all(file_a, "\177ELF and nothing else", 21);
     expect_refusal(c, file_a, WNNStatus_DataError, "loading a graph");
-    assert_int_equal(wnnContextLoadGraph(NULL, file_a, &loaded), WNNStatus_TypeError);
     assert_int_equal(wnnContextLoadGraph(c, file_a, NULL), WNNStatus_TypeError);
 
-    assert_int_equal(wnnGraphSave(NULL, file_a), WNNStatus_TypeError);
     assert_int_equal(wnnGraphSave(g, NULL), WNNStatus_TypeError);
     assert_int_equal(wnnGraphSave(g, ""), WNNStatus_TypeError);
     snprintf(missing, sizeof missing, "%s/no/such/folder", folder);

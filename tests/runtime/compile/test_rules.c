@@ -14,7 +14,6 @@ TEST(context_options_are_checked)
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
     WNNContext c = (WNNContext)1;
 
-    assert_int_equal(wnnCreateContext(NULL, NULL), WNNStatus_TypeError);
     o.powerPreference = (WNNPowerPreference)7;
     assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_TypeError);
     assert_null(c);
@@ -63,7 +62,6 @@ TEST(tensors_are_checked)
     assert_int_equal(wnnContextCreateTensor(c, &d, NULL), WNNStatus_TypeError);
     assert_int_equal(wnnContextCreateTensor(c, NULL, &t), WNNStatus_TypeError);
     assert_null(t);
-    assert_int_equal(wnnContextCreateTensor(NULL, &d, &t), WNNStatus_TypeError);
     d.dataType = (WNNOperandDataType)99;
     assert_int_equal(wnnContextCreateTensor(c, &d, &t), WNNStatus_TypeError);
     d.dataType = WNNOperandDataType_Int8;
@@ -161,7 +159,6 @@ TEST(read_and_write)
     WNNTensor both = fake_tensor(c, true, true), neither = fake_tensor(c, false, false);
     float data[5] = {0};
 
-    assert_int_equal(wnnContextReadTensor(NULL, both, data, 16), WNNStatus_TypeError);
     assert_int_equal(wnnContextReadTensor(c, NULL, data, 16), WNNStatus_TypeError);
     REFUSED(wnnContextReadTensor(other, both, data, 16), WNNStatus_TypeError, "readTensor", "another context");
     REFUSED(wnnContextReadTensor(c, neither, data, 16), WNNStatus_TypeError, "not readable");
@@ -208,7 +205,6 @@ TEST(dispatches_are_checked)
     assert_int_equal(wnnContextCreateConstantTensor(c, &cd, values, 16, &constant), WNNStatus_Success);
     assert_int_equal(wnnContextCreateTensor(c, &od, &odd), WNNStatus_Success);
 
-    assert_int_equal(wnnContextDispatch(NULL, g, 2, in, 1, out), WNNStatus_TypeError);
     assert_int_equal(wnnContextDispatch(c, NULL, 2, in, 1, out), WNNStatus_TypeError);
     assert_int_equal(wnnContextDispatch(c, g, 2, NULL, 1, out), WNNStatus_TypeError);
     REFUSED(wnnContextDispatch(other, g, 2, in, 1, out), WNNStatus_TypeError, "dispatch", "graph", "another context");
@@ -279,7 +275,6 @@ TEST(computes_are_checked)
     WNNNamedBuffer in[2] = {{WNN_STR("a"), a, 16}, {WNN_STR("b"), b, 16}},
                    out[2] = {{WNN_STR("x"), x, 16}, {WNN_STR("y"), y, 16}};
 
-    assert_int_equal(wnnGraphCompute(NULL, 2, in, 2, out), WNNStatus_TypeError);
     REFUSED(wnnGraphCompute(g, 1, in, 2, out), WNNStatus_TypeError, "compute", "1 input", "2");
     assert_int_equal(wnnGraphCompute(g, 2, NULL, 2, out), WNNStatus_TypeError);
     assert_int_equal(wnnGraphCompute(g, 2, in, 0, out), WNNStatus_TypeError);
