@@ -74,26 +74,20 @@ static void transpose(const struct build *m, V *rows, uint32_t n, uint32_t eleme
         for (uint32_t i = 0; i < n; i++)
             rows[i] = step < block / 2 || blocks > 1 ? op_fence(m, next[i]) : next[i];
     }
-    /* Now row g * block + t has column t of every block, of the rows of group g. */
-    if (blocks == 2) {
-        for (uint32_t t = 0; t < block; t++) {
-            next[t] = every_second(m, rows[t], rows[block + t], n, block, 0);
-            next[block + t] = every_second(m, rows[t], rows[block + t], n, block, 1);
+    /* Now row g * block + t has column t of every block, of the rows of group g: pairs of groups join as often as it takes. */
+    for (uint32_t t = 0; blocks > 1 && t < block; t++) {
+        for (uint32_t g = 0; g < blocks; g++)
+            next[g] = rows[g * block + t];
+        for (uint32_t joined = 2; joined <= blocks; joined *= 2) {
+            V of[4];
+            for (uint32_t g = 0; g < blocks; g++)
+                of[g] = every_second(m, next[g / 2 * 2], next[g / 2 * 2 + 1], n, block, g % 2);
+            for (uint32_t g = 0; g < blocks; g++)
+                next[g / 2 + g % 2 * (blocks / 2)] = joined < blocks ? op_fence(m, of[g]) : of[g];
         }
-    } else if (blocks == 4) {
-        for (uint32_t t = 0; t < block; t++) {
-            V a = rows[t], b = rows[block + t], c = rows[2 * block + t], d = rows[3 * block + t];
-            V even = every_second(m, a, b, n, block, 0), odd = every_second(m, a, b, n, block, 1);
-            V even2 = every_second(m, c, d, n, block, 0), odd2 = every_second(m, c, d, n, block, 1);
-            even = op_fence(m, even), odd = op_fence(m, odd), even2 = op_fence(m, even2), odd2 = op_fence(m, odd2);
-            next[t] = every_second(m, even, even2, n, block, 0);
-            next[2 * block + t] = every_second(m, even, even2, n, block, 1);
-            next[block + t] = every_second(m, odd, odd2, n, block, 0);
-            next[3 * block + t] = every_second(m, odd, odd2, n, block, 1);
-        }
+        for (uint32_t g = 0; g < blocks; g++)
+            rows[g * block + t] = next[g];
     }
-    for (uint32_t i = 0; blocks > 1 && i < n; i++)
-        rows[i] = next[i];
 }
 
 /* ---- memory ---- */
