@@ -220,14 +220,9 @@ static V rounded(const struct build *m, enum loop_op op, V x)
     return op_copy_sign(m, op_select(m, beyond, moved, r), x);
 }
 
+/* Emits operations on floats that are a few instructions. */
 static V float_operation(const struct build *m, enum kop op, V a, V b, V c)
 {
-    static const uint8_t operations[K_OP_COUNT] = {
-        [K_ADD] = LOOP_ADD, [K_SUB] = LOOP_SUB, [K_MUL] = LOOP_MUL,  [K_DIV] = LOOP_DIV, [K_COPY_SIGN] = LOOP_COPY_SIGN,
-        [K_NEG] = LOOP_NEG, [K_ABS] = LOOP_ABS, [K_SQRT] = LOOP_SQRT};
-
-    if (operations[op])
-        return loop_add(m->b, operations[op], 0, (V[2]){a, b}, kop_arity(op), 0);
     switch (op) {
     case K_MIN:
         return float_extreme(m, false, a, b);
@@ -258,28 +253,15 @@ static V float_operation(const struct build *m, enum kop op, V a, V b, V c)
 
 static V int_operation(const struct build *m, enum kop op, bool is_signed, V a, V b, V c)
 {
-    static const uint8_t operations[K_OP_COUNT] = {
-        [K_ADD] = LOOP_ADD, [K_SUB] = LOOP_SUB, [K_MUL] = LOOP_MUL, [K_AND] = LOOP_AND,
-        [K_OR] = LOOP_OR,   [K_XOR] = LOOP_XOR, [K_SHL] = LOOP_SHL};
     V zero = const_zero(m, a->type);
 
-    if (operations[op])
-        return op2(m, operations[op], a, b);
     switch (op) {
     case K_FMA:
         return op_add(m, op_mul(m, a, b), c);
     case K_DIV:
         return int_divide(m, a, b, is_signed);
-    case K_MIN:
-        return op2(m, is_signed ? LOOP_SMIN : LOOP_UMIN, a, b);
-    case K_MAX:
-        return op2(m, is_signed ? LOOP_SMAX : LOOP_UMAX, a, b);
     case K_POW:
         return int_power(m, a, b, is_signed);
-    case K_NEG:
-        return op_neg(m, a);
-    case K_ABS:
-        return is_signed ? op_abs(m, a) : a;
     case K_SIGN: {
         V some = op_zext(m, op_ne(m, a, zero), a->type);
         if (!is_signed)
@@ -289,9 +271,7 @@ static V int_operation(const struct build *m, enum kop op, bool is_signed, V a, 
     }
     case K_NOT:
         return op_not(m, a);
-    case K_SHR:
-        return is_signed ? op_ashr(m, a, b) : op_lshr(m, a, b);
-    default: /* rounding an integer changes nothing */
+    default: /* rounding an integer changes nothing, nor does the magnitude of one without a sign */
         return a;
     }
 }
@@ -319,20 +299,30 @@ static V cast(const struct build *m, enum ktype to, enum ktype from, V a)
                       a, type_like(type_int(bits), a));
 }
 
-static V compare(const struct build *m, enum kop op, enum ktype type, V a, V b)
-{
-    const bool is_unsigned = !ktype_is_float(type) && !ktype_is_signed(type);
-
-    return op2(m,
-               op == K_EQ   ? LOOP_EQ
-               : op == K_NE ? LOOP_NE
-               : op == K_LT ? (is_unsigned ? LOOP_ULT : LOOP_LT)
-                            : (is_unsigned ? LOOP_ULE : LOOP_LE),
-               a, b);
-}
+/* These operations are one of the loop language, on floats and on integers with and without a sign. */
+static const struct {
+    uint8_t floats, with_sign, without;
+} direct[K_OP_COUNT] = {
+    [K_ADD] = {LOOP_ADD, LOOP_ADD, LOOP_ADD}, [K_SUB] = {LOOP_SUB, LOOP_SUB, LOOP_SUB},
+    [K_MUL] = {LOOP_MUL, LOOP_MUL, LOOP_MUL}, [K_DIV] = {LOOP_DIV, 0, 0},
+    [K_MIN] = {0, LOOP_SMIN, LOOP_UMIN},      [K_MAX] = {0, LOOP_SMAX, LOOP_UMAX},
+    [K_AND] = {0, LOOP_AND, LOOP_AND},        [K_OR] = {0, LOOP_OR, LOOP_OR},
+    [K_XOR] = {0, LOOP_XOR, LOOP_XOR},        [K_SHL] = {0, LOOP_SHL, LOOP_SHL},
+    [K_SHR] = {0, LOOP_ASHR, LOOP_LSHR},      [K_NEG] = {LOOP_NEG, LOOP_NEG, LOOP_NEG},
+    [K_ABS] = {LOOP_ABS, LOOP_ABS, 0},        [K_SQRT] = {LOOP_SQRT, 0, 0},
+    [K_COPY_SIGN] = {LOOP_COPY_SIGN, 0, 0},   [K_EQ] = {LOOP_EQ, LOOP_EQ, LOOP_EQ},
+    [K_NE] = {LOOP_NE, LOOP_NE, LOOP_NE},     [K_LT] = {LOOP_LT, LOOP_LT, LOOP_ULT},
+    [K_LE] = {LOOP_LE, LOOP_LE, LOOP_ULE},
+};
 
 V emit_native(const struct build *m, enum kop op, enum ktype type, enum ktype from, V a, V b, V c)
 {
+    const uint8_t one = ktype_is_float(from)    ? direct[op].floats
+                        : ktype_is_signed(from) ? direct[op].with_sign
+                                                : direct[op].without;
+
+    if (one)
+        return loop_add(m->b, one, 0, (V[2]){a, b}, kop_arity(op), 0);
     switch (op) {
     case K_CAST:
         return cast(m, type, from, a);
@@ -340,11 +330,6 @@ V emit_native(const struct build *m, enum kop op, enum ktype type, enum ktype fr
         return op_fptosi(m, a, type_like(type_of(type), a));
     case K_BITCAST:
         return op_bits(m, a, type_of(type));
-    case K_EQ:
-    case K_NE:
-    case K_LT:
-    case K_LE:
-        return compare(m, op, from, a, b);
     case K_IS_NAN:
         return op_unordered(m, a, a);
     case K_IS_INFINITE: {
