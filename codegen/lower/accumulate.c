@@ -395,45 +395,6 @@ static V part_value(struct emitter *e, uint32_t id, uint32_t part, T element)
     return op_select(&e->m, nan, const_f_like(&e->m, v, NAN), v);
 }
 
-static V join_copies(struct emitter *e, const struct context *cx, uint32_t id, T element)
-{
-    const struct kexpr *x = &e->k->exprs[id];
-    V v[SUM_COPIES];
-    uint32_t n = e->s->phase_vectors[cx->phase];
-    for (uint32_t p = 0; p < n; p++)
-        v[p] = part_value(e, id, p, element);
-    for (; n > 1; n = (n + 1) / 2)
-        for (uint32_t p = 0; p < n / 2; p++)
-            v[p] = combine(e, x, v[p], v[n - 1 - p]);
-    return v[0];
-}
-
-void accumulator_add_block(struct emitter *e, const struct context *cx, uint32_t id)
-{
-    struct accumulator *a = &e->accumulators[id];
-    bool used[PARTS];
-    parts_of(e, cx, id, used);
-    if (e->info.vector_reduced)
-        add_block(e, a, 0, join_copies(e, cx, id, type_f32));
-    for (uint32_t p = e->info.vector_reduced ? PART_SCALAR : 0; p < PARTS; p++)
-        if (used[p])
-            add_block(e, a, p, slot_load(e, a->value, p, type_f32));
-}
-
-/* ---- results ---- */
-
-static V half_of(const struct build *m, V v, uint32_t first, uint32_t count)
-{
-    return count == 1 ? op_extract(m, v, const_int(m, 64, first)) : op_lanes(m, v, NULL, first, count);
-}
-
-static V join_lanes(struct emitter *e, const struct kexpr *x, V v)
-{
-    for (uint32_t n = lanes_of(v) / 2; n; n /= 2)
-        v = combine(e, x, half_of(&e->m, v, 0, n), half_of(&e->m, v, n, n));
-    return v;
-}
-
 /* Is what one or several copies, lanes or items have: a value, and of arg-min and arg-max its place (else NULL). */
 struct pair {
     V value, place;
@@ -447,26 +408,55 @@ static struct pair join(struct emitter *e, const struct kexpr *x, struct pair a,
     return (struct pair){value, op_select(&e->m, better, b.place, a.place)};
 }
 
-static struct pair arg_part(struct emitter *e, uint32_t id, uint32_t part)
+static struct pair part_pair(struct emitter *e, uint32_t id, uint32_t part, T element)
 {
-    V value = slot_load(e, e->accumulators[id].value, part, accumulator_type(e, id));
+    const bool is_place = kexpr_is_place(&e->k->exprs[id]);
+    V value = part_value(e, id, part, element);
 
-    return (struct pair){value, slot_load(e, e->accumulators[id].index, part, type_i32)};
+    return (struct pair){value, is_place ? slot_load(e, e->accumulators[id].index, part, type_i32) : NULL};
 }
 
-static V arg_result(struct emitter *e, const struct context *cx, uint32_t id)
+static struct pair join_copies(struct emitter *e, const struct context *cx, uint32_t id, T element)
 {
-    const struct kexpr *x = &e->k->exprs[id];
-    const struct build *m = &e->m;
-    struct pair all = arg_part(e, id, 0);
+    struct pair all[SUM_COPIES];
+    uint32_t n = e->s->phase_vectors[cx->phase];
 
-    for (uint32_t p = 1; p < e->s->phase_vectors[cx->phase]; p++)
-        all = join(e, x, all, arg_part(e, id, p));
-    for (uint32_t n = e->s->lanes / 2; n; n /= 2) {
-        V value = half_of(m, all.value, n, n), place = half_of(m, all.place, n, n), low = half_of(m, all.value, 0, n);
-        all = join(e, x, (struct pair){low, half_of(m, all.place, 0, n)}, (struct pair){value, place});
+    for (uint32_t p = 0; p < n; p++)
+        all[p] = part_pair(e, id, p, element);
+    for (; n > 1; n = (n + 1) / 2)
+        for (uint32_t p = 0; p < n / 2; p++)
+            all[p] = join(e, &e->k->exprs[id], all[p], all[n - 1 - p]);
+    return all[0];
+}
+
+void accumulator_add_block(struct emitter *e, const struct context *cx, uint32_t id)
+{
+    struct accumulator *a = &e->accumulators[id];
+    bool used[PARTS];
+    parts_of(e, cx, id, used);
+    if (e->info.vector_reduced)
+        add_block(e, a, 0, join_copies(e, cx, id, type_f32).value);
+    for (uint32_t p = e->info.vector_reduced ? PART_SCALAR : 0; p < PARTS; p++)
+        if (used[p])
+            add_block(e, a, p, slot_load(e, a->value, p, type_f32));
+}
+
+/* ---- results ---- */
+
+static V half_of(const struct build *m, V v, uint32_t first, uint32_t count)
+{
+    return !v ? NULL : count == 1 ? op_extract(m, v, const_int(m, 64, first)) : op_lanes(m, v, NULL, first, count);
+}
+
+static struct pair join_lanes(struct emitter *e, const struct kexpr *x, struct pair all)
+{
+    const struct build *m = &e->m;
+
+    for (uint32_t n = lanes_of(all.value) / 2; n; n /= 2) {
+        const struct pair high = {half_of(m, all.value, n, n), half_of(m, all.place, n, n)};
+        all = join(e, x, (struct pair){half_of(m, all.value, 0, n), half_of(m, all.place, 0, n)}, high);
     }
-    return has_rest(e) ? join(e, x, all, arg_part(e, id, PART_SCALAR)).place : all.place;
+    return all;
 }
 
 /* Returns the number that a key stands for; others stay. */
@@ -475,24 +465,25 @@ static V number_of(const struct build *m, const struct kexpr *x, V v)
     return is_key(x, v) ? op_bits(m, exchange_key(m, v), type_f32) : v;
 }
 
-static V reduce_result(struct emitter *e, const struct context *cx, uint32_t id, bool in_blocks, uint32_t part)
+/* Returns what a part has accumulated, or all parts with vectors along a REDUCED variable. */
+static struct pair reduce_result(struct emitter *e, const struct context *cx, uint32_t id, bool in_blocks, uint32_t part)
 {
     const struct kexpr *x = &e->k->exprs[id];
     struct accumulator *a = &e->accumulators[id];
+    const bool sums = in_blocks && is_long_sum(x), joins = e->info.vector_reduced;
     T element = accumulator_type(e, id);
+    struct pair all;
 
-    if (!e->info.vector_reduced) {
-        if (kexpr_is_place(x))
-            return slot_load(e, a->index, part, type_i32);
-        return in_blocks && is_long_sum(x) ? block_total(e, a, part) : number_of(&e->m, x, part_value(e, id, part, element));
-    }
-    if (kexpr_is_place(x))
-        return arg_result(e, cx, id);
-    bool sums = in_blocks && is_long_sum(x);
-    V v = number_of(&e->m, x, join_lanes(e, x, sums ? block_total(e, a, 0) : join_copies(e, cx, id, element)));
-    if (has_rest(e))
-        v = combine(e, x, v, sums ? block_total(e, a, PART_SCALAR) : slot_load(e, a->value, PART_SCALAR, element));
-    return v;
+    if (sums)
+        all = (struct pair){block_total(e, a, joins ? 0 : part), NULL};
+    else
+        all = joins ? join_copies(e, cx, id, element) : part_pair(e, id, part, element);
+    all = joins ? join_lanes(e, x, all) : all;
+    all.value = number_of(&e->m, x, all.value);
+    if (joins && has_rest(e))
+        all = join(e, x, all,
+                   sums ? (struct pair){block_total(e, a, PART_SCALAR), NULL} : part_pair(e, id, PART_SCALAR, element));
+    return all;
 }
 
 /* ---- items that share a point ---- */
@@ -573,13 +564,9 @@ void accumulator_finish(struct emitter *e, const struct context *cx, uint32_t id
     const struct kexpr *x = &e->k->exprs[id];
     uint32_t copies = !e->info.vector_reduced && expr_is_vector(e, cx, id) ? cx->copies : 1;
     for (uint32_t copy = 0; copy < copies; copy++) {
-        V v = reduce_result(e, cx, id, in_blocks, expr_is_vector(e, cx, id) ? copy : PART_SCALAR);
-        if (e->sharing) {
-            const bool is_place = kexpr_is_place(x);
-            V best = is_place ? slot_load(e, e->accumulators[id].value, PART_SCALAR, accumulator_type(e, id)) : v;
-            struct pair all = combine_group(e, x, (struct pair){best, is_place ? v : NULL});
-            v = is_place ? all.place : all.value;
-        }
+        struct pair all = reduce_result(e, cx, id, in_blocks, expr_is_vector(e, cx, id) ? copy : PART_SCALAR);
+        all = e->sharing ? combine_group(e, x, all) : all;
+        V v = all.place ? all.place : all.value;
         if (is_in_double(e, x))
             v = op_fptrunc(&e->m, v, type_like(type_f32, v));
         if (kexpr_is_place(x))
