@@ -27,7 +27,7 @@ static void emit_at(struct emitter *e, V at, uint32_t lanes)
     frame_open(&e->frame, e->info.point_level);
     if (e->info.vector_parallel)
         e->frame.var_value[e->s->vector_var] = at;
-    emit_point(e, &cx, NULL);
+    emit_point(e, &cx);
 }
 
 static void emit_alone(struct emitter *e, V from, V to)

@@ -4,15 +4,12 @@
  */
 #include "codegen/lower/point.h"
 
-void loop_variable(struct emitter *e, const struct context *cx, uint32_t level, uint32_t var, V low, V high, loop_body body,
-                   void *user)
+void loop_variable(struct emitter *e, uint32_t level, uint32_t var, V low, V high)
 {
     V at = loop_for_begin(e->m.b, low, high, LOOP_AT_LEAST_ONCE);
 
     frame_open(&e->frame, level);
     e->frame.var_value[var] = at;
-    body(e, cx, user);
-    loop_for_end(e->m.b, const_index(&e->m, 1));
 }
 
 /* Holds what the context of an iteration refers to. */
@@ -45,7 +42,7 @@ static struct context strip_context(const struct build *m, const struct context 
     return of;
 }
 
-V loop_strip(struct emitter *e, const struct context *cx, V from, V high, struct strip s, loop_body body, void *user)
+V loop_strip(struct emitter *e, const struct context *cx, V from, V high, struct strip s, loop_body body)
 {
     const struct build *m = &e->m;
     struct strip_state state;
@@ -55,35 +52,35 @@ V loop_strip(struct emitter *e, const struct context *cx, V from, V high, struct
         loop_for_begin(m->b, from, high, (s.once ? LOOP_AT_MOST_ONCE : 0) | (!s.masked && length > 1 ? LOOP_WHOLE_STEPS : 0));
     frame_open(&e->frame, e->info.vector_level);
     const struct context of = strip_context(m, cx, &s, at, high, &state);
-    body(e, &of, user);
+    body(e, &of);
     loop_for_end(m->b, step);
     return loop_stopped(m->b, at);
 }
 
-void loop_vectors(struct emitter *e, const struct context *cx, V low, V high, uint32_t copies, loop_body body, void *user)
+void loop_vectors(struct emitter *e, const struct context *cx, V low, V high, uint32_t copies, loop_body body)
 {
     uint32_t width = e->s->lanes;
     int64_t first, end, fixed = is_int_constant(low, &first) && is_int_constant(high, &end) ? end - first : INT64_MAX;
 
     if (width == 1) {
-        loop_strip(e, cx, low, high, (struct strip){.lanes = 1, .copies = 1}, body, user);
+        loop_strip(e, cx, low, high, (struct strip){.lanes = 1, .copies = 1}, body);
         return;
     }
     if (e->k->rare && e->s->edges.masked_tail) { /* one code for all, whatever the mask costs */
-        loop_strip(e, cx, low, high, (struct strip){.lanes = width, .copies = 1, .masked = true}, body, user);
+        loop_strip(e, cx, low, high, (struct strip){.lanes = width, .copies = 1, .masked = true}, body);
         return;
     }
     if (e->s->wide_vectors > 1 && fixed >= e->s->wide_vectors * width)
-        low = loop_strip(e, cx, low, high, (struct strip){.lanes = e->s->wide_vectors * width, .copies = 1}, body, user);
+        low = loop_strip(e, cx, low, high, (struct strip){.lanes = e->s->wide_vectors * width, .copies = 1}, body);
     else if (copies > 1 && fixed >= copies * width)
-        low = loop_strip(e, cx, low, high, (struct strip){.lanes = width, .copies = copies}, body, user);
+        low = loop_strip(e, cx, low, high, (struct strip){.lanes = width, .copies = copies}, body);
     bool several = copies > 1 || e->s->wide_vectors > 1;
     if ((!several || !e->s->edges.masked_tail) && fixed >= width)
-        low = loop_strip(e, cx, low, high, (struct strip){.lanes = width, .copies = 1}, body, user);
+        low = loop_strip(e, cx, low, high, (struct strip){.lanes = width, .copies = 1}, body);
     if (e->s->edges.whole || (!several && fixed != INT64_MAX && fixed % width == 0))
         return; /* nothing is left */
     if (e->s->edges.masked_tail)
-        loop_strip(e, cx, low, high, (struct strip){.lanes = width, .copies = 1, .masked = true, .once = !several}, body, user);
+        loop_strip(e, cx, low, high, (struct strip){.lanes = width, .copies = 1, .masked = true, .once = !several}, body);
     else
-        loop_strip(e, cx, low, high, (struct strip){.lanes = 1, .copies = 1}, body, user);
+        loop_strip(e, cx, low, high, (struct strip){.lanes = 1, .copies = 1}, body);
 }

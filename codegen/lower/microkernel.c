@@ -358,36 +358,25 @@ static void inner(struct emitter *e, const struct context *cx, struct sums *t, u
         nest_guarded(e, cx, t, r);
 }
 
-struct nest_at {
-    struct sums *sums;
-    uint32_t r;
-};
-
 /* Does the steps of a loop over a REDUCED variable; in the innermost one they take turns, each with its own sums. */
-static void steps_loop(struct emitter *e, const struct context *cx, const struct nest_at *at, V first, V end)
+static void steps_loop(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r, V first, V end)
 {
-    const bool innermost = at->r + 1 == e->k->reduced_count, pairs = innermost && e->s->tile.interleaved;
+    const bool innermost = r + 1 == e->k->reduced_count, pairs = innermost && e->s->tile.interleaved;
     const int64_t chains = pairs ? 2 : innermost ? e->s->tile.chains : 1;
+    const uint32_t var = e->k->parallel_count + r, level = e->info.point_level + r + 1;
     V value = loop_for_begin(e->m.b, first, end, LOOP_AT_LEAST_ONCE);
 
     if (pairs)
-        interleaved_steps(e, cx, at->sums, e->info.point_level + at->r + 1, e->k->parallel_count + at->r, value);
+        interleaved_steps(e, cx, t, level, var, value);
     for (int64_t i = 0; i < chains && !pairs; i++) {
         V number = i ? op_add(&e->m, value, const_index(&e->m, i)) : value;
-        frame_open(&e->frame, e->info.point_level + at->r + 1);
-        e->frame.var_value[e->k->parallel_count + at->r] = number;
-        at->sums->chain = (uint32_t)i;
-        inner(e, cx, at->sums, at->r + 1);
+        frame_open(&e->frame, level);
+        e->frame.var_value[var] = number;
+        t->chain = (uint32_t)i;
+        inner(e, cx, t, r + 1);
     }
-    at->sums->chain = 0;
+    t->chain = 0;
     loop_for_end(e->m.b, const_index(&e->m, chains));
-}
-
-static void block_body(struct emitter *e, const struct context *cx, void *user)
-{
-    struct nest_at *at = user;
-    inner(e, cx, at->sums, at->r + 1);
-    add_partial_sums(e, cx, at->sums);
 }
 
 /* Ends a block of a sum, which follows others or is the first, and after which it goes on or not. */
@@ -408,17 +397,17 @@ static void join_blocks(struct emitter *e, const struct context *cx, struct sums
     loop_end(m->b);
 }
 
-static void split_loop(struct emitter *e, const struct context *cx, const struct nest_at *at, V size)
+static void split_loop(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r, V size)
 {
     const struct build *m = &e->m;
     V steps = number_value(e, e->info.numbers.count - 1);
     V first = loop_for_begin(m->b, const_index(m, 0), size, LOOP_AT_LEAST_ONCE), next = op_add(m, first, steps);
 
-    steps_loop(e, cx, at, first, op_smin(m, next, size));
+    steps_loop(e, cx, t, r, first, op_smin(m, next, size));
     if (may_be_one_block(e))
-        join_blocks(e, cx, at->sums, op_ne(m, first, const_index(m, 0)), op_lt(m, next, size));
+        join_blocks(e, cx, t, op_ne(m, first, const_index(m, 0)), op_lt(m, next, size));
     else
-        add_partial_sums(e, cx, at->sums);
+        add_partial_sums(e, cx, t);
     loop_for_end(m->b, steps);
 }
 
@@ -454,14 +443,17 @@ static void nest(struct emitter *e, const struct context *cx, struct sums *t, ui
         }
         return;
     }
-    struct nest_at at = {t, r};
     frame_enter(&e->frame, level, NULL);
-    if (r == e->s->tile.split && e->s->tile.split_steps == 1)
-        loop_variable(e, cx, level + 1, var, const_index(&e->m, 0), size, block_body, &at);
-    else if (r == e->s->tile.split)
-        split_loop(e, cx, &at, size);
-    else
-        steps_loop(e, cx, &at, const_index(&e->m, 0), size);
+    if (r == e->s->tile.split && e->s->tile.split_steps == 1) {
+        loop_variable(e, level + 1, var, const_index(&e->m, 0), size);
+        inner(e, cx, t, r + 1);
+        add_partial_sums(e, cx, t);
+        loop_for_end(e->m.b, const_index(&e->m, 1));
+    } else if (r == e->s->tile.split) {
+        split_loop(e, cx, t, r, size);
+    } else {
+        steps_loop(e, cx, t, r, const_index(&e->m, 0), size);
+    }
     frame_leave(&e->frame, level);
 }
 

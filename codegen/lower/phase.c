@@ -95,7 +95,7 @@ static bool writes_one_by_one(const struct kernel *k)
     return apart;
 }
 
-static void emit_iteration(struct emitter *e, const struct context *cx, __attribute__((unused)) void *user)
+static void emit_iteration(struct emitter *e, const struct context *cx)
 {
     const struct stores all = {true, 0, e->k->store_count};
     const bool one_by_one = writes_one_by_one(e->k);
@@ -126,24 +126,17 @@ static void emit_iteration(struct emitter *e, const struct context *cx, __attrib
 
 static void emit_nest(struct emitter *e, const struct context *cx, uint32_t split_at, uint32_t r);
 
-struct nest_at {
-    uint32_t split_at, r;
-};
-
-static void nest_body(struct emitter *e, const struct context *cx, void *user)
-{
-    struct nest_at *at = user;
-    emit_nest(e, cx, at->split_at, at->r + 1);
-}
-
 static void loop_over(struct emitter *e, const struct context *cx, uint32_t split_at, uint32_t r, V low, V high)
 {
     uint32_t var = e->k->parallel_count + r;
-    struct nest_at at = {split_at, r};
-    if (var == e->s->vector_var)
-        loop_vectors(e, cx, low, high, e->s->phase_vectors[cx->phase], emit_iteration, NULL);
-    else
-        loop_variable(e, cx, e->info.reduced_level + r, var, low, high, nest_body, &at);
+
+    if (var == e->s->vector_var) {
+        loop_vectors(e, cx, low, high, e->s->phase_vectors[cx->phase], emit_iteration);
+        return;
+    }
+    loop_variable(e, e->info.reduced_level + r, var, low, high);
+    emit_nest(e, cx, split_at, r + 1);
+    loop_for_end(e->m.b, const_index(&e->m, 1));
 }
 
 static void for_long_sums(struct emitter *e, const struct context *cx,
@@ -183,7 +176,7 @@ static void loop_in_blocks(struct emitter *e, const struct context *cx, uint32_t
 static void emit_nest(struct emitter *e, const struct context *cx, uint32_t split_at, uint32_t r)
 {
     if (r == e->k->reduced_count) {
-        emit_iteration(e, cx, NULL);
+        emit_iteration(e, cx);
         return;
     }
     uint32_t var = e->k->parallel_count + r, level = e->info.reduced_level + r;
@@ -213,7 +206,7 @@ static void loop_shared(struct emitter *e, const struct context *cx, V from, V t
 
     space_open_reduced(e, 0);
     space_decode(e, &reduced, iteration);
-    emit_iteration(e, cx, NULL);
+    emit_iteration(e, cx);
     loop_for_end(e->m.b, const_index(&e->m, e->sharing->items));
 }
 
@@ -394,7 +387,7 @@ static void emit_choice(struct emitter *e, const struct context *cx, uint32_t co
     loop_end(e->m.b);
 }
 
-void emit_point(struct emitter *e, const struct context *cx, __attribute__((unused)) void *user)
+void emit_point(struct emitter *e, const struct context *cx)
 {
     const uint32_t choice = find_choice(e);
 

@@ -156,19 +156,19 @@ static void emit_transposed_tiles(struct emitter *e, const struct context *cx, V
 
     V full = op_eq(m, rows, const_index(m, most)), rest = low;
     if (e->s->transpose.full)
-        rest = loop_strip(e, cx, low, op_select(m, full, high, low), strip, emit_point, NULL);
+        rest = loop_strip(e, cx, low, op_select(m, full, high, low), strip, emit_point);
     if (e->s->transpose.partial) { /* part of a tile; a few rows alone are better gathered and scattered */
         strip.masked = true;
         V few = op_le(m, rows, const_index(m, e->s->transpose.few_rows));
         tile.rows = rows;
-        rest = loop_strip(e, cx, rest, op_select(m, few, rest, high), strip, emit_point, NULL);
+        rest = loop_strip(e, cx, rest, op_select(m, few, rest, high), strip, emit_point);
     }
     if (!e->s->transpose.few)
         return;
     struct strip line = {.lanes = e->s->edges.masked_tail ? width : 1, .copies = 1, .masked = e->s->edges.masked_tail};
     V end = op_add(m, first, rows);
     e->frame.var_value[e->s->transpose.var] = loop_for_begin(m->b, first, end, LOOP_AT_LEAST_ONCE);
-    loop_strip(e, cx, rest, high, line, emit_point, NULL);
+    loop_strip(e, cx, rest, high, line, emit_point);
     loop_for_end(m->b, const_index(m, 1));
 }
 
@@ -189,7 +189,7 @@ static void emit_range(struct emitter *e, const struct context *cx, V first, V l
     if (rows)
         emit_transposed_tiles(e, cx, low, high, rows);
     else
-        loop_vectors(e, cx, low, high, e->s->vectors, emit_point, NULL);
+        loop_vectors(e, cx, low, high, e->s->vectors, emit_point);
     frame_leave(&e->frame, LEVEL_UNIT);
 }
 
@@ -330,7 +330,7 @@ static V emit_unit(struct emitter *e, const struct context *cx, struct units *u,
         V block = op_get(m, u->vector_slot);
         emit_range(e, cx, block, op_add(m, block, const_index(m, 1)), rows);
     } else {
-        emit_point(e, cx, NULL);
+        emit_point(e, cx);
     }
     return count;
 }
@@ -365,7 +365,7 @@ void emit_units(struct emitter *e, const struct context *cx, V begin, V end)
         if (e->info.vector_parallel)
             emit_range(e, cx, begin, end, NULL);
         else
-            emit_point(e, cx, NULL);
+            emit_point(e, cx);
     } else {
         each_digit(e, u, begin, split_digit);
         V unit = loop_for_begin(m->b, begin, end, LOOP_AT_LEAST_ONCE), count = emit_unit(e, cx, u, unit, end);
