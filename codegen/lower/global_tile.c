@@ -18,6 +18,7 @@
 struct global_tile {
     struct item_tile *tile;
     V *rows, *columns;
+    uint32_t row_vars; /* values of a row */
 };
 
 /* ---- values ---- */
@@ -39,9 +40,8 @@ static V value_of(const struct global_tile *g, uint32_t o, uint32_t expr, uint32
     const struct context cx = {.lanes = t->s->lanes, .copies = 1, .vector_base = &g->columns[v]};
 
     item_tile_at(t, place);
-    for (uint32_t j = 0; j < t->t->m.count; j++)
-        e->frame.var_value[t->t->m.vars[j]] = g->rows[row * t->t->m.count + j];
-    e->frame.var_value[t->t->n.vars[0]] = g->columns[v];
+    space_set(e, t->t->m, &g->rows[row * g->row_vars]);
+    space_set(e, t->t->n, &g->columns[v]);
     return expr_value(e, &cx, expr);
 }
 
@@ -130,7 +130,8 @@ static void nest(const struct global_tile *g, uint32_t r)
 static bool global_tile_of(struct emitter *e, const struct gpu_schedule *s, struct global_tile *g)
 {
     g->tile = item_tile_of(e, s, s->tile.rows * s->tile.vectors);
-    g->rows = arena_array(&e->arena, (size_t)s->tile.rows * (s->tile.m.count + 1), sizeof(V));
+    g->row_vars = (uint32_t)__builtin_popcountll(s->tile.m);
+    g->rows = arena_array(&e->arena, (size_t)s->tile.rows * (g->row_vars + 1), sizeof(V));
     g->columns = arena_array(&e->arena, s->tile.vectors, sizeof(V));
     e->m.b->module->failed |= !g->rows || !g->columns;
     return g->tile && g->rows && g->columns;
@@ -146,10 +147,9 @@ static void emit_tile_at(const struct global_tile *g, V m0, V n0)
 
     frame_open(&e->frame, LEVEL_UNIT);
     frame_open(&e->frame, e->info.point_level);
-    for (uint32_t r = 0; r < t->t->rows && t->t->m.count; r++) {
-        space_decode(e, &t->t->m, op_smin(m, op_add(m, m0, const_index(m, r)), op_sub(m, t->rows, const_index(m, 1))));
-        for (uint32_t i = 0; i < t->t->m.count; i++)
-            g->rows[r * t->t->m.count + i] = e->frame.var_value[t->t->m.vars[i]];
+    for (uint32_t r = 0; r < t->t->rows && t->t->m; r++) {
+        space_decode(e, t->t->m, op_smin(m, op_add(m, m0, const_index(m, r)), op_sub(m, t->rows, const_index(m, 1))));
+        space_keep(e, t->t->m, &g->rows[r * g->row_vars]);
     }
     for (uint32_t v = 0; v < t->t->vectors; v++)
         g->columns[v] =
@@ -180,7 +180,7 @@ void emit_global_tiles(struct emitter *e, const struct gpu_schedule *s)
     V m0 = op_mul(m, space_place(e, LOOP_GROUP, 1), const_index(m, s->tile.rows));
     frame_enter(&e->frame, LEVEL_ENTRY, s->partial[0] && !g.tile->share ? op_lt(m, n0, g.tile->columns) : NULL);
     frame_open(&e->frame, LEVEL_UNIT);
-    space_decode(e, &s->dimensions[2], space_item(e, s, 2, 1));
+    space_decode(e, s->dimensions[2], space_item(e, s, 2, 1));
     emit_tile_at(&g, m0, n0);
     frame_leave(&e->frame, LEVEL_ENTRY);
 }
@@ -191,24 +191,23 @@ static V tiles_of(const struct build *m, V points, uint32_t size)
     return op_divide_index(m, op_add(m, points, const_index(m, size - 1)), const_index(m, size));
 }
 
-void emit_stage_tiles(struct emitter *e, const struct gpu_schedule *s, const struct stage_item *at,
-                      const struct gpu_vars *fixed)
+void emit_stage_tiles(struct emitter *e, const struct gpu_schedule *s, const struct stage_item *at, uint64_t fixed)
 {
     const struct build *m = &e->m;
-    const struct gpu_vars batch = gpu_tile_batch(e->k, &s->tile);
+    const uint64_t batch = gpu_tile_batch(e->k, &s->tile);
     const uint32_t width = s->lanes * s->tile.vectors;
     struct global_tile g;
 
     if (!global_tile_of(e, s, &g))
         return;
     V tiles_n = tiles_of(m, g.tile->columns, width), tiles_m = tiles_of(m, g.tile->rows, s->tile.rows);
-    V count = op_mul(m, op_mul(m, tiles_n, tiles_m), space_points(e, &batch));
+    V count = op_mul(m, op_mul(m, tiles_n, tiles_m), space_points(e, batch));
     frame_enter(&e->frame, LEVEL_ENTRY, NULL);
     V number = loop_for_begin(m->b, at->id, count, 0);
     frame_open(&e->frame, LEVEL_UNIT);
     V rest = op_divide_index(m, number, tiles_n);
     space_decode(e, fixed, at->tile);
-    space_decode(e, &batch, op_divide_index(m, rest, tiles_m));
+    space_decode(e, batch, op_divide_index(m, rest, tiles_m));
     emit_tile_at(&g, op_mul(m, op_modulo_index(m, rest, tiles_m), const_index(m, s->tile.rows)),
                  op_mul(m, op_modulo_index(m, number, tiles_n), const_index(m, width)));
     loop_for_end(m->b, const_index(m, s->local[0]));

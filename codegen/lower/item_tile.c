@@ -37,10 +37,8 @@ static void view_operand(struct item_tile *t, uint32_t o, bool *below)
     const struct gpu_tile *g = t->t;
     const uint32_t operand = t->e->k->exprs[g->dot].args[o];
 
-    for (uint32_t i = 0; i < g->m.count; i++)
-        t->along_rows[o] |= depends_on(t->e->k->exprs[operand].vars, g->m.vars[i]);
-    for (uint32_t i = 0; i < g->n.count; i++)
-        t->along_columns[o] |= depends_on(t->e->k->exprs[operand].vars, g->n.vars[i]);
+    t->along_rows[o] = t->e->k->exprs[operand].vars & g->m;
+    t->along_columns[o] = t->e->k->exprs[operand].vars & g->n;
     t->operands[o] = operand;
     if (g->factor != KEXPR_NONE && is_product(&t->e->k->exprs[operand], g->factor, g->unscaled)) {
         t->scaled = o;
@@ -76,8 +74,8 @@ struct item_tile *item_tile_of(struct emitter *e, const struct gpu_schedule *s, 
                             .places = places_of};
     for (uint32_t o = 0; o < 2; o++)
         view_operand(t, o, below);
-    t->rows = space_points(e, &s->tile.m);
-    t->columns = space_points(e, &s->tile.n);
+    t->rows = space_points(e, s->tile.m);
+    t->columns = space_points(e, s->tile.n);
     return t;
 }
 
@@ -214,7 +212,7 @@ void item_tile_point(struct item_tile *t, V column, uint32_t lanes, V sum)
     e->cache = t->own;
     frame_open(&e->frame, LEVEL_UNIT);
     frame_open(&e->frame, e->info.point_level);
-    space_decode(e, &t->t->n, column);
+    space_decode(e, t->t->n, column);
     expr_know(e, t->t->dot, 0, sum);
     emit_results(e, &cx);
 }
@@ -248,7 +246,7 @@ void item_tile_points(struct item_tile *t, V array, V row, V column, uint32_t st
     row = op_add(m, row, r);
     loop_if_begin(m->b, op_lt(m, row, t->rows));
     frame_open(&t->e->frame, LEVEL_UNIT);
-    space_decode(t->e, &t->t->m, row);
+    space_decode(t->e, t->t->m, row);
     V v = loop_for_begin(m->b, zero, vectors, 0);
     V first = op_mul(m, op_add(m, op_mul(m, r, vectors), v), const_index(m, t->s->lanes));
     emit_vector_of(t, array, first, op_add(m, column, op_mul(m, v, const_index(m, step))));

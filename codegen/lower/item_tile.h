@@ -63,5 +63,4 @@ void emit_global_tiles(struct emitter *e, const struct gpu_schedule *s);
 void emit_local_tiles(struct emitter *e, const struct gpu_schedule *s);
 void emit_matrix_tiles(struct emitter *e, const struct gpu_schedule *s);
 /** Emits the tiles of a stage that are an item's, from global memory.  `fixed` are the variables of the macro-tile. */
-void emit_stage_tiles(struct emitter *e, const struct gpu_schedule *s, const struct stage_item *at,
-                      const struct gpu_vars *fixed);
+void emit_stage_tiles(struct emitter *e, const struct gpu_schedule *s, const struct stage_item *at, uint64_t fixed);

@@ -65,16 +65,16 @@ static void emit_points(struct emitter *e, const struct gpu_schedule *s)
     V id[GPU_DIMENSIONS] = {NULL}, exists = NULL;
 
     for (uint32_t d = 0; d < GPU_DIMENSIONS; d++) {
-        if (!s->dimensions[d].count)
+        if (!s->dimensions[d])
             continue;
         id[d] = space_item(e, s, d, d == 0 && vectors ? s->lanes : 1);
         if (s->partial[d])
-            exists = guard_and(e, exists, op_lt(m, id[d], space_points(e, &s->dimensions[d])));
+            exists = guard_and(e, exists, op_lt(m, id[d], space_points(e, s->dimensions[d])));
     }
     frame_enter(&e->frame, LEVEL_ENTRY, exists);
     frame_open(&e->frame, LEVEL_UNIT);
     for (uint32_t d = vectors; d < GPU_DIMENSIONS; d++)
-        space_decode(e, &s->dimensions[d], id[d]);
+        space_decode(e, s->dimensions[d], id[d]);
     if (vectors)
         emit_vector_item(e, s, id[0]);
     else
@@ -101,21 +101,21 @@ static void emit_rows(struct emitter *e, const struct gpu_schedule *s)
     sharing.memory = loop_array(m->b, LOOP_GROUP_ARRAY, largest, s->local[0] * (int64_t)loop_type_bits(largest) / 8);
     e->sharing = &sharing;
     frame_open(&e->frame, LEVEL_UNIT);
-    space_decode(e, &s->dimensions[0], space_place(e, LOOP_GROUP, 0));
+    space_decode(e, s->dimensions[0], space_place(e, LOOP_GROUP, 0));
     emit_at(e, NULL, 1);
     e->sharing = NULL;
 }
 
 /* ---- stages ---- */
 
-static void emit_stage_points(struct emitter *e, const struct gpu_schedule *s, const struct stage_item *at,
-                              const struct gpu_vars *fixed, struct gpu_vars *rest)
+static void emit_stage_points(struct emitter *e, const struct gpu_schedule *s, const struct stage_item *at, uint64_t fixed,
+                              uint64_t rest)
 {
     const struct build *m = &e->m;
     const bool vectors = e->info.vector_parallel;
     V first = at->id, count, of_row = NULL;
 
-    rest->count -= vectors;
+    rest &= vectors ? ~kvars_from(s->lane_var, 1) : rest;
     count = space_points(e, rest);
     if (vectors) {
         V size = number_value(e, e->info.var_number[s->lane_var]);
@@ -139,8 +139,8 @@ static void emit_stage_points(struct emitter *e, const struct gpu_schedule *s, c
 
 /* Emits the points of a stage, as many at once as the group has times the items that share the iterations of one.  All items
  * stay together, because they combine what they have reduced. */
-static void emit_stage_rows(struct emitter *e, const struct gpu_schedule *s, const struct stage_item *at,
-                            const struct gpu_vars *fixed, const struct gpu_vars *rest)
+static void emit_stage_rows(struct emitter *e, const struct gpu_schedule *s, const struct stage_item *at, uint64_t fixed,
+                            uint64_t rest)
 {
     const struct build *m = &e->m;
     const uint32_t at_once = s->local[0] / at->row_items;
@@ -167,17 +167,15 @@ static void emit_stage_rows(struct emitter *e, const struct gpu_schedule *s, con
 /* Emits what an item does of a stage, whose schedule s is. */
 static void emit_stage_items(struct emitter *e, const struct gpu_schedule *s, const struct stage_item *at)
 {
-    struct gpu_vars fixed = {.count = e->k->macro_tile_vars}, rest = {.count = e->k->parallel_count - fixed.count};
+    const uint64_t fixed = kvars_from(0, e->k->macro_tile_vars), rest = kvars_from(0, e->k->parallel_count) & ~fixed;
 
-    for (uint32_t i = 0; i < e->k->parallel_count; i++)
-        *(i < fixed.count ? &fixed.vars[i] : &rest.vars[i - fixed.count]) = i;
     frame_open(&e->frame, LEVEL_ENTRY);
     if (s->shape == GPU_ROWS)
-        emit_stage_rows(e, s, at, &fixed, &rest);
+        emit_stage_rows(e, s, at, fixed, rest);
     else if (s->shape == GPU_TILES)
-        emit_stage_tiles(e, s, at, &fixed);
+        emit_stage_tiles(e, s, at, fixed);
     else
-        emit_stage_points(e, s, at, &fixed, &rest);
+        emit_stage_points(e, s, at, fixed, rest);
 }
 
 /* ---- blocks ---- */
@@ -234,7 +232,7 @@ static void emit_register_blocks(struct emitter *e, const struct gpu_schedule *s
     V end = const_index(m, s->block.side - 1);
 
     frame_enter(&e->frame, LEVEL_ENTRY, block_has(e, s, last, across));
-    space_decode(e, &s->dimensions[2], space_item(e, s, 2, 1));
+    space_decode(e, s->dimensions[2], space_item(e, s, 2, 1));
     if (s->lane_tail) {
         loop_if_begin(m->b, op_not(m, block_has(e, s, op_add(m, last, end), op_add(m, across, end))));
         emit_edge(e, s, last, across);
@@ -279,7 +277,7 @@ static void emit_group_block(struct emitter *e, const struct gpu_schedule *s)
     V block = loop_array(m->b, LOOP_GROUP_ARRAY, type, s->block.side * length * size);
 
     V last = op_mul(m, space_place(e, LOOP_GROUP, 0), side), across = op_mul(m, space_place(e, LOOP_GROUP, 1), side);
-    space_decode(e, &s->dimensions[2], space_item(e, s, 2, 1));
+    space_decode(e, s->dimensions[2], space_item(e, s, 2, 1));
     frame_enter(&e->frame, LEVEL_ENTRY, NULL);
     V line = begin_lines(e, s, last, across, true), value = expr_value(e, &cx, expr);
     V at = op_add(m, op_mul(m, line, pitch), space_place(e, LOOP_ITEM, 0));

@@ -34,18 +34,18 @@ struct line {
 struct bringing {
     uint32_t operand;
     bool is_m;
-    const struct gpu_vars *vars;
-    uint32_t width;   /* rows or columns of the tile */
-    uint32_t stride;  /* between iterations in the group's memory */
-    uint32_t numbers; /* that one place has: 1, or those of a word */
-    uint32_t places;  /* of a row, in a tile */
-    uint32_t count;   /* places of an item */
-    uint32_t sharing; /* items that share a row; 0: places are dealt out one by one, and the last items may have one less */
-    struct gpu_vars reduced; /* the REDUCED variables, without that of a word's numbers */
-    bool whole;              /* iterations that are brought at once never cross the end of the innermost one */
-    V first;                 /* of its numbers in the group's memory */
-    V limit;                 /* how many iterations, or words, there are */
-    uint32_t first_place;    /* of item_tile_at */
+    uint64_t vars;
+    uint32_t width;       /* rows or columns of the tile */
+    uint32_t stride;      /* between iterations in the group's memory */
+    uint32_t numbers;     /* that one place has: 1, or those of a word */
+    uint32_t places;      /* of a row, in a tile */
+    uint32_t count;       /* places of an item */
+    uint32_t sharing;     /* items that share a row; 0: places are dealt out one by one, and the last items may have one less */
+    uint32_t loops;       /* over the REDUCED variables, without that of a word's numbers */
+    bool whole;           /* iterations that are brought at once never cross the end of the innermost one */
+    V first;              /* of its numbers in the group's memory */
+    V limit;              /* how many iterations, or words, there are */
+    uint32_t first_place; /* of item_tile_at */
     struct line *lines;
     struct brought *brought;
 };
@@ -68,7 +68,7 @@ static bool bringing_of(struct item_tile *t, uint32_t o, uint32_t places, struct
     const uint32_t size = (uint32_t)k->vars[k->parallel_count + k->reduced_count - 1].size, items = group_items(g);
 
     *b = (struct bringing){.operand = o, .is_m = o == g->operand_m, .numbers = 1, .stride = gpu_tile_stride(g, o)};
-    b->vars = b->is_m ? &g->m : &g->n;
+    b->vars = b->is_m ? g->m : g->n;
     b->width = gpu_tile_width(g, b->is_m);
     if (t->words[o] && g->k_tile % size == 0)
         b->numbers = size;
@@ -76,9 +76,8 @@ static bool bringing_of(struct item_tile *t, uint32_t o, uint32_t places, struct
     b->count = ceil_div(b->width * b->places, items);
     if (items % b->width == 0 && b->places % (items / b->width) == 0)
         b->sharing = items / b->width;
-    b->reduced = gpu_reduced_vars(k);
-    b->reduced.count -= b->numbers > 1;
-    b->whole = b->reduced.count && k->vars[b->reduced.vars[b->reduced.count - 1]].size % b->places == 0;
+    b->loops = k->reduced_count - (b->numbers > 1);
+    b->whole = b->loops && k->vars[k->parallel_count + b->loops - 1].size % b->places == 0;
     b->first_place = o * places;
     b->lines = arena_array(&t->e->arena, b->count, sizeof *b->lines);
     b->brought = arena_array(&t->e->arena, b->count, sizeof *b->brought);
@@ -114,8 +113,7 @@ static void find_line(const struct local_tile *l, const struct bringing *b, V j,
     V end = b->is_m ? l->tile->rows : l->tile->columns;
 
     space_decode(e, b->vars, op_smin(m, op_add(m, b->is_m ? l->m0 : l->n0, j), op_sub(m, end, const_index(m, 1))));
-    for (uint32_t i = 0; i < b->vars->count; i++)
-        line->vars[i] = e->frame.var_value[b->vars->vars[i]];
+    space_keep(e, b->vars, line->vars);
     line->place = place_of(l->tile, b, j);
 }
 
@@ -173,17 +171,16 @@ static void set_place(const struct local_tile *l, const struct bringing *b, cons
     struct item_tile *t = l->tile;
     struct emitter *e = t->e;
     const struct build *m = &e->m;
-    const uint32_t last = b->reduced.count - 1;
+    const uint32_t last = b->loops - 1;
 
     item_tile_at(t, b->first_place + x->line);
     space_open_reduced(e, b->whole ? last : 0);
-    for (uint32_t i = 0; i < b->vars->count; i++)
-        e->frame.var_value[b->vars->vars[i]] = b->lines[x->line].vars[i];
+    space_set(e, b->vars, b->lines[x->line].vars);
     if (b->whole) {
-        e->frame.var_value[b->reduced.vars[last]] = op_add(m, begin, x->k);
-    } else if (b->reduced.count) {
+        e->frame.var_value[e->k->parallel_count + last] = op_add(m, begin, x->k);
+    } else if (b->loops) {
         V iteration = op_smin(m, op_add(m, begin, x->k), op_sub(m, b->limit, const_index(m, 1)));
-        space_decode(e, &b->reduced, iteration);
+        space_decode(e, kvars_from(e->k->parallel_count, b->loops), iteration);
     }
 }
 
@@ -194,11 +191,11 @@ static void load_place(const struct local_tile *l, const struct bringing *b, con
     struct emitter *e = t->e;
     const struct build *m = &e->m;
     const struct context cx = {.lanes = 1, .copies = 1};
-    const uint32_t word = e->k->parallel_count + b->reduced.count;
+    const uint32_t word = e->k->parallel_count + b->loops;
 
     for (uint32_t n = 0; n < b->numbers; n++) {
         if (b->numbers > 1) {
-            frame_open(&e->frame, e->info.reduced_level + b->reduced.count);
+            frame_open(&e->frame, e->info.reduced_level + b->loops);
             e->frame.var_value[word] = const_index(m, n);
         }
         V value = expr_value(e, &cx, t->operands[b->operand]);
@@ -216,9 +213,9 @@ static void emit_load(const struct local_tile *l, const struct bringing *b, V fr
     V begin = b->numbers > 1 ? op_divide_index(m, from, const_index(m, b->numbers)) : from;
 
     if (b->whole) {
-        space_decode(e, &b->reduced, begin);
-        begin = e->frame.var_value[b->reduced.vars[b->reduced.count - 1]];
-        for (uint32_t i = 0; i + 1 < b->reduced.count; i++)
+        space_decode(e, kvars_from(e->k->parallel_count, b->loops), begin);
+        begin = e->frame.var_value[e->k->parallel_count + b->loops - 1];
+        for (uint32_t i = 0; i + 1 < b->loops; i++)
             frame_open(&e->frame, e->info.reduced_level + i);
     }
     for (uint32_t i = 0; i < b->count; i++) {
@@ -341,7 +338,7 @@ static bool begin_tile(struct local_tile *l, uint32_t places)
     l->item = op_add(m, op_mul(m, l->item_m, const_index(m, g->items_n)), l->item_n);
     if (t->share)
         l->item = op_add(m, op_mul(m, t->share, const_index(m, g->items_m * g->items_n)), l->item);
-    space_decode(t->e, &t->s->dimensions[2], space_place(t->e, LOOP_GROUP, 2));
+    space_decode(t->e, t->s->dimensions[2], space_place(t->e, LOOP_GROUP, 2));
     for (uint32_t o = 0; o < 2; o++)
         if (!bringing_of(t, o, places, &l->sides[o]) || !find_brought(l, &l->sides[o]))
             return false;
@@ -352,14 +349,13 @@ void emit_local_tiles(struct emitter *e, const struct gpu_schedule *s)
 {
     const struct build *m = &e->m;
     const struct gpu_tile *g = &s->tile;
-    const struct gpu_vars reduced = gpu_reduced_vars(e->k);
     const uint32_t items = g->items_m * g->items_n, widths = gpu_tile_width(g, true) + gpu_tile_width(g, false);
     const uint32_t places = widths * g->k_tile / items + 1; /* of an operand, at most */
     struct local_tile l = {.tile = item_tile_of(e, s, 2 * places)};
 
     if (!l.tile)
         return;
-    V iterations = space_points(e, &reduced);
+    V iterations = space_points(e, gpu_reduced_vars(e->k));
     frame_enter(&e->frame, LEVEL_ENTRY, NULL);
     frame_open(&e->frame, LEVEL_UNIT);
     if (!begin_tile(&l, places)) {

@@ -31,7 +31,7 @@ struct chunk {
 struct side {
     uint32_t operand, expr, place; /* place: the first of item_tile_at */
     bool is_m;
-    const struct gpu_vars *vars;
+    uint64_t vars;
     uint32_t width, pitch;  /* rows or columns of the group's tile, and halves between rows in its memory */
     uint32_t chunks, count; /* of a step, and those of one item */
     uint32_t first, halves; /* of its part of a buffer */
@@ -92,7 +92,7 @@ static bool side_of(struct matrix_tile *x, bool m)
     struct side *s = &x->sides[!m];
 
     *s = (struct side){
-        .operand = m ? t->operand_m : !t->operand_m, .is_m = m, .vars = m ? &t->m : &t->n, .width = gpu_tile_width(t, m)};
+        .operand = m ? t->operand_m : !t->operand_m, .is_m = m, .vars = m ? t->m : t->n, .width = gpu_tile_width(t, m)};
     s->expr = e->k->exprs[t->dot].args[s->operand];
     s->pitch = gpu_tile_stride(t, s->operand);
     s->along_rows = !t->along_k[s->operand];
@@ -128,8 +128,7 @@ static void find_chunk(const struct matrix_tile *x, const struct side *s, uint32
     c->has = op_lt(m, at, end);
     c->exists = (i + 1) * x->items > s->chunks ? op_lt(m, number, const_index(m, s->chunks)) : NULL;
     space_decode(e, s->vars, op_smin(m, at, op_sub(m, end, const_index(m, 1))));
-    for (uint32_t v = 0; v < s->vars->count; v++)
-        c->vars[v] = e->frame.var_value[s->vars->vars[v]];
+    space_keep(e, s->vars, c->vars);
     c->words = loop_slot(m->b, type_lanes(type_i32, CHUNK / 2));
 }
 
@@ -141,11 +140,11 @@ static V all_aligned(const struct matrix_tile *x, const struct side *s)
     const struct build *m = &e->m;
     const struct kexpr *load = &e->k->exprs[s->expr];
     const struct form *f = &e->info.forms[e->info.expr_form[s->expr]];
-    const struct gpu_vars reduced = gpu_reduced_vars(e->k), *v = s->along_rows ? s->vars : &reduced;
+    const uint32_t along = kvars_last(s->along_rows ? s->vars : gpu_reduced_vars(e->k));
     V halves = number_value(e, f->number), tensor = tensor_pointer(e, load->tensor);
 
     for (uint32_t i = 0; i < load->index.count; i++)
-        if (load->index.terms[i].var != v->vars[v->count - 1]) { /* whose chunks begin at multiples of eight */
+        if (load->index.terms[i].var != along) { /* whose chunks begin at multiples of eight */
             V step = number_value(e, f->number + 1 + i);
             halves = op_or(m, halves, step);
         }
@@ -160,13 +159,11 @@ static V all_aligned(const struct matrix_tile *x, const struct side *s)
 static void set_place(const struct matrix_tile *x, const struct side *s, uint32_t i, V iteration)
 {
     struct emitter *e = x->tile->e;
-    const struct gpu_vars reduced = gpu_reduced_vars(e->k);
 
     item_tile_at(x->tile, s->place + i);
     space_open_reduced(e, 0);
-    for (uint32_t v = 0; v < s->vars->count; v++)
-        e->frame.var_value[s->vars->vars[v]] = s->own_chunks[i].vars[v];
-    space_decode(e, &reduced, iteration);
+    space_set(e, s->vars, s->own_chunks[i].vars);
+    space_decode(e, gpu_reduced_vars(e->k), iteration);
 }
 
 /* Emits the load of a chunk, as one of eight halves. */
@@ -364,7 +361,7 @@ static void emit_points(const struct matrix_tile *x)
     V from = op_add(m, slab, op_add(m, times(m, of_row, pitch), of_column));
     V sum = op_load(m, type_f32, op_address(m, type_f32, x->memory, from), NULL, sizeof(float));
     frame_open(&t->e->frame, LEVEL_UNIT);
-    space_decode(t->e, &t->t->m, row);
+    space_decode(t->e, t->t->m, row);
     item_tile_point(t, column, 1, sum);
     loop_end(m->b);
     loop_for_end(m->b, const_index(m, SUBGROUP));
@@ -395,7 +392,7 @@ static void begin_tile(struct matrix_tile *x)
     x->lane = modulo(m, x->item, SUBGROUP);
     x->subgroup[0] = times(m, divided(m, x->item, SUBGROUP * t->items_n), t->rows);
     x->subgroup[1] = times(m, modulo(m, divided(m, x->item, SUBGROUP), t->items_n), t->vectors);
-    space_decode(e, &x->tile->s->dimensions[2], space_place(e, LOOP_GROUP, 2));
+    space_decode(e, x->tile->s->dimensions[2], space_place(e, LOOP_GROUP, 2));
     for (uint32_t o = 0; o < 2; o++) {
         struct side *s = &x->sides[o];
         s->start = times(m, space_place(e, LOOP_GROUP, !o), s->width);
@@ -408,7 +405,6 @@ static void begin_tile(struct matrix_tile *x)
 
 void emit_matrix_tiles(struct emitter *e, const struct gpu_schedule *s)
 {
-    const struct gpu_vars reduced = gpu_reduced_vars(e->k);
     const struct gpu_tile *t = &s->tile;
     struct matrix_tile x = {.items = s->local[0],
                             .k_tile = t->k_tile,
@@ -423,7 +419,7 @@ void emit_matrix_tiles(struct emitter *e, const struct gpu_schedule *s)
         e->m.b->module->failed = true;
         return;
     }
-    x.iterations = space_points(e, &reduced);
+    x.iterations = space_points(e, gpu_reduced_vars(e->k));
     frame_enter(&e->frame, LEVEL_ENTRY, NULL);
     frame_open(&e->frame, LEVEL_UNIT);
     begin_tile(&x);

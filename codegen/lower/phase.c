@@ -201,11 +201,10 @@ static void emit_nest(struct emitter *e, const struct context *cx, uint32_t spli
 /* Emits the iterations [from, to) of one of the items that share them, which takes every n-th. */
 static void loop_shared(struct emitter *e, const struct context *cx, V from, V to)
 {
-    const struct gpu_vars reduced = gpu_reduced_vars(e->k);
     V iteration = loop_for_begin(e->m.b, from, to, 0);
 
     space_open_reduced(e, 0);
-    space_decode(e, &reduced, iteration);
+    space_decode(e, gpu_reduced_vars(e->k), iteration);
     emit_iteration(e, cx);
     loop_for_end(e->m.b, const_index(&e->m, e->sharing->items));
 }
@@ -213,8 +212,7 @@ static void loop_shared(struct emitter *e, const struct context *cx, V from, V t
 static void emit_shared_nest(struct emitter *e, const struct context *cx, bool in_blocks)
 {
     const struct build *m = &e->m;
-    const struct gpu_vars reduced = gpu_reduced_vars(e->k);
-    V count = space_points(e, &reduced), from = e->sharing->item;
+    V count = space_points(e, gpu_reduced_vars(e->k)), from = e->sharing->item;
 
     count = e->sharing->has_point ? op_select(m, e->sharing->has_point, count, const_index(m, 0)) : count;
     frame_enter(&e->frame, e->info.point_level, NULL);

@@ -16,26 +16,41 @@ V space_item(struct emitter *e, const struct gpu_schedule *s, uint32_t d, uint32
     return times > 1 ? op_mul(m, number, const_index(m, times)) : number;
 }
 
-V space_points(struct emitter *e, const struct gpu_vars *vars)
+V space_points(struct emitter *e, uint64_t vars)
 {
-    V points = vars->count ? var_values(e, vars->vars[0]) : const_index(&e->m, 1);
+    V points = NULL;
 
-    for (uint32_t i = 1; i < vars->count; i++)
-        points = op_mul(&e->m, points, var_values(e, vars->vars[i]));
-    return points;
+    for (; vars; vars &= vars - 1) {
+        V values = var_values(e, (uint32_t)__builtin_ctzll(vars));
+        points = points ? op_mul(&e->m, points, values) : values;
+    }
+    return points ? points : const_index(&e->m, 1);
 }
 
-void space_decode(struct emitter *e, const struct gpu_vars *vars, V number)
+void space_decode(struct emitter *e, uint64_t vars, V number)
 {
     const struct build *m = &e->m;
 
-    for (uint32_t i = vars->count; i-- > 0;) {
-        const uint32_t var = vars->vars[i];
-        V size = i ? var_values(e, var) : NULL, value = i ? op_modulo_index(m, number, size) : number;
-        number = i ? op_divide_index(m, number, size) : number;
+    while (vars) {
+        const uint32_t var = kvars_last(vars);
+        vars &= ~kvars_from(var, 1);
+        V size = vars ? var_values(e, var) : NULL, value = vars ? op_modulo_index(m, number, size) : number;
+        number = vars ? op_divide_index(m, number, size) : number;
         V first = var_first(e, var);
         e->frame.var_value[var] = e->k->vars[var].bounded ? op_add(m, value, first) : value;
     }
+}
+
+void space_keep(const struct emitter *e, uint64_t vars, V *values)
+{
+    for (; vars; vars &= vars - 1)
+        *values++ = e->frame.var_value[__builtin_ctzll(vars)];
+}
+
+void space_set(struct emitter *e, uint64_t vars, V const *values)
+{
+    for (; vars; vars &= vars - 1)
+        e->frame.var_value[__builtin_ctzll(vars)] = *values++;
 }
 
 void space_open_reduced(struct emitter *e, uint32_t from)

@@ -15,9 +15,12 @@ static inline V space_place(struct emitter *e, enum loop_op op, uint32_t dimensi
 /** Returns an item's number among all of a dimension, times something. */
 V space_item(struct emitter *e, const struct gpu_schedule *s, uint32_t d, uint32_t times);
 /** Returns how many combinations of values variables have. */
-V space_points(struct emitter *e, const struct gpu_vars *vars);
+V space_points(struct emitter *e, uint64_t vars);
 /** Sets variables to the values that they have at a row-major number. */
-void space_decode(struct emitter *e, const struct gpu_vars *vars, V number);
+void space_decode(struct emitter *e, uint64_t vars, V number);
+/** Stores the values that variables have, or sets them to stored ones. */
+void space_keep(const struct emitter *e, uint64_t vars, V *values);
+void space_set(struct emitter *e, uint64_t vars, V const *values);
 /** Opens the levels of REDUCED variables, from that number on, for another iteration. */
 void space_open_reduced(struct emitter *e, uint32_t from);
 

@@ -405,6 +405,16 @@ static inline bool depends_on(uint64_t vars, uint32_t var)
 {
     return var != KEXPR_NONE && vars >> var & 1;
 }
+/** Returns so many variables, which are neighbours. */
+static inline uint64_t kvars_from(uint32_t first, uint32_t count)
+{
+    return (((uint64_t)1 << count) - 1) << first;
+}
+/** Returns the last one of variables. */
+static inline uint32_t kvars_last(uint64_t vars)
+{
+    return 63 - (uint32_t)__builtin_clzll(vars);
+}
 /** Returns whether derived variables in a form depend on a variable. */
 bool kaffine_derives(const struct kernel *k, struct kaffine a, uint32_t var);
 /** Returns how many loops over REDUCED variables, from the outermost on, must be open before such a value can be computed. */

@@ -422,7 +422,7 @@ static uint32_t choose_zeros(const struct schedule *s)
     if (!schedule_has_many_addresses(s) || k->rare || !vector_is(s, KVAR_PARALLEL) || s->lanes == 1 ||
         s->transpose.var != KEXPR_NONE)
         return 0;
-    const uint64_t watched = (((uint64_t)1 << k->reduced_count) - 1) << k->parallel_count | (uint64_t)1 << s->vector_var;
+    const uint64_t watched = kvars_from(k->parallel_count, k->reduced_count) | kvars_from(s->vector_var, 1);
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
         int64_t span = k->vars[s->vector_var].size;

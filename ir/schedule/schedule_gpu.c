@@ -63,26 +63,17 @@ bool gpu_is_row(const struct kernel *k, const struct gpu_facts *device)
 
 /* ---- the index space ---- */
 
-static void enumerate(struct gpu_vars *v, uint32_t first, uint32_t count)
+uint64_t gpu_reduced_vars(const struct kernel *k)
 {
-    for (uint32_t i = 0; i < count; i++)
-        v->vars[v->count++] = first + i;
+    return kvars_from(k->parallel_count, k->reduced_count);
 }
 
-struct gpu_vars gpu_reduced_vars(const struct kernel *k)
-{
-    struct gpu_vars reduced = {.count = 0};
-
-    enumerate(&reduced, k->parallel_count, k->reduced_count);
-    return reduced;
-}
-
-int64_t gpu_vars_points(const struct kernel *k, const struct gpu_vars *v)
+int64_t gpu_vars_points(const struct kernel *k, uint64_t vars)
 {
     int64_t points = 1;
 
-    for (uint32_t i = 0; i < v->count; i++)
-        points *= k->vars[v->vars[i]].size;
+    for (; vars; vars &= vars - 1)
+        points *= k->vars[__builtin_ctzll(vars)].size;
     return points;
 }
 
@@ -134,11 +125,9 @@ void gpu_enumerate_transpose(struct gpu_schedule *s, uint32_t across)
 {
     const uint32_t last = s->kernel->parallel_count - 1;
 
-    enumerate(&s->dimensions[0], last, 1);
-    enumerate(&s->dimensions[1], across, 1);
-    for (uint32_t v = 0; v < last; v++)
-        if (v != across)
-            enumerate(&s->dimensions[2], v, 1);
+    s->dimensions[0] = kvars_from(last, 1);
+    s->dimensions[1] = kvars_from(across, 1);
+    s->dimensions[2] = kvars_from(0, last) & ~s->dimensions[1];
 }
 
 /* Returns the most items of a group: where they are few, all units get groups, of at least one vector of the unit. */
@@ -168,16 +157,14 @@ static void lay_points(struct gpu_schedule *s, const struct gpu_facts *device)
         for (most = 1; most * most * 4 <= device->group_items;)
             most *= 2;
     } else if (vectors || (n > 1 && k->vars[n - 1].size >= (int64_t)device->lanes)) {
-        enumerate(&s->dimensions[0], n - 1, 1);
-        if (n > 1)
-            enumerate(&s->dimensions[1], n - 2, 1);
-        if (n > 2)
-            enumerate(&s->dimensions[2], 0, n - 2);
+        s->dimensions[0] = kvars_from(n - 1, 1);
+        s->dimensions[1] = n > 1 ? kvars_from(n - 2, 1) : 0;
+        s->dimensions[2] = n > 2 ? kvars_from(0, n - 2) : 0;
     } else {
-        enumerate(&s->dimensions[0], 0, n);
+        s->dimensions[0] = kvars_from(0, n);
     }
     for (uint32_t d = 0; d < GPU_DIMENSIONS; d++) {
-        int64_t points = gpu_vars_points(k, &s->dimensions[d]);
+        int64_t points = gpu_vars_points(k, s->dimensions[d]);
         if (!d && vectors)
             points = ceil_div(points, s->lanes);
         s->local[d] = d == 2 ? 1 : group_of(points, most, &s->partial[d]);
@@ -190,10 +177,10 @@ static void lay_rows(struct gpu_schedule *s, const struct gpu_facts *device)
 {
     const struct kernel *k = s->kernel;
 
-    enumerate(&s->dimensions[0], 0, k->parallel_count);
+    s->dimensions[0] = kvars_from(0, k->parallel_count);
     s->local[0] =
         gpu_power_of_two(ceil_div(iterations_of(k, 0, k->reduced_count), device->item_iterations), device->group_items);
-    s->global[0] = gpu_vars_points(k, &s->dimensions[0]) * s->local[0];
+    s->global[0] = gpu_vars_points(k, s->dimensions[0]) * s->local[0];
 }
 
 /* ---- the schedule ---- */

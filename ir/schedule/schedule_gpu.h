@@ -34,13 +34,8 @@
 /** Names the five shapes, in the order of the list above. */
 enum gpu_shape { GPU_POINTS, GPU_ROWS, GPU_TILES, GPU_STAGES, GPU_BLOCKS };
 
+/* Variables of a set (kvar_vars) are enumerated together, the last one fastest. */
 enum { GPU_DIMENSIONS = 3, GPU_STRIDE_MAX = 4 /* of loads that are extracted from whole vectors */ };
-
-/** These PARALLEL variables are enumerated together, the last one fastest. */
-struct gpu_vars {
-    uint32_t count;
-    uint32_t vars[KERNEL_VARS_MAX];
-};
 
 /** The number of neighbouring 32-bit elements that items load from local memory at once. */
 enum { GPU_LOCAL_VECTOR = 4 };
@@ -57,7 +52,7 @@ enum { GPU_MATRIX_ROWS = 16, GPU_MATRIX_COLUMNS = 8, GPU_MATRIX_STEPS = 16, GPU_
  */
 struct gpu_tile {
     uint32_t dot; /* the REDUCE expression */
-    struct gpu_vars m, n;
+    uint64_t m, n;
     uint32_t rows, vectors;     /* of an item; from local memory, vectors are single columns */
     bool local_memory;          /* tiles of both operands come to local memory first */
     bool matrix;                /* and are multiplied by matrix instructions */
@@ -102,7 +97,7 @@ struct gpu_schedule {
     enum gpu_shape shape;
     bool wide; /* indices need 64 bits */
     /* Each dimension of the index space enumerates these PARALLEL variables. */
-    struct gpu_vars dimensions[GPU_DIMENSIONS];
+    uint64_t dimensions[GPU_DIMENSIONS];
     bool partial[GPU_DIMENSIONS]; /* the last group is partial: items beyond the end do nothing */
     int64_t global[GPU_DIMENSIONS];
     uint32_t local[GPU_DIMENSIONS];
@@ -148,11 +143,11 @@ void schedule_gpu_choose(const struct kernel *k, const struct gpu_facts *device,
 /* ---- for printers ---- */
 
 /** Returns the REDUCED variables. */
-struct gpu_vars gpu_reduced_vars(const struct kernel *k);
+uint64_t gpu_reduced_vars(const struct kernel *k);
 /** Returns the product of the variables' sizes. */
-int64_t gpu_vars_points(const struct kernel *k, const struct gpu_vars *v);
+int64_t gpu_vars_points(const struct kernel *k, uint64_t vars);
 /** Returns the PARALLEL variables of a contraction that are neither rows nor columns of its tiles nor of the macro-tile. */
-struct gpu_vars gpu_tile_batch(const struct kernel *k, const struct gpu_tile *t);
+uint64_t gpu_tile_batch(const struct kernel *k, const struct gpu_tile *t);
 
 /** Returns the rows, or the columns, of a group's tile in local memory. */
 uint32_t gpu_tile_width(const struct gpu_tile *t, bool rows);

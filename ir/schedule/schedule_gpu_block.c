@@ -49,7 +49,7 @@ static void lay_blocks(struct gpu_schedule *s, const int64_t points[2], const ui
         s->local[d] = local[d];
         s->global[d] = s->block.local_memory ? items * local[d] : ceil_div(items, local[d]) * local[d];
     }
-    s->global[2] = gpu_vars_points(s->kernel, &s->dimensions[2]);
+    s->global[2] = gpu_vars_points(s->kernel, s->dimensions[2]);
 }
 
 static bool lay_registers(const struct gpu_context *c, const int64_t points[2], struct gpu_schedule *s)

@@ -146,11 +146,10 @@ static bool has_chunks(const struct kernel *k, const struct kexpr *e, uint32_t v
 static bool comes_in_chunks(const struct kernel *k, const struct gpu_tile *t, uint32_t o)
 {
     const struct kexpr *e = &k->exprs[k->exprs[t->dot].args[o]];
-    const struct gpu_vars *rows = o == t->operand_m ? &t->m : &t->n;
+    const uint64_t vars = t->along_k[o] ? gpu_reduced_vars(k) : o == t->operand_m ? t->m : t->n;
 
     return e->op == K_LOAD && k->tensors[e->tensor].type == WNNOperandDataType_Float16 &&
-           (!e->guard_count || f16_to_f32(f32_to_f16(e->bits.f32)) == e->bits.f32) &&
-           has_chunks(k, e, t->along_k[o] ? k->parallel_count + k->reduced_count - 1 : rows->vars[rows->count - 1]);
+           (!e->guard_count || f16_to_f32(f32_to_f16(e->bits.f32)) == e->bits.f32) && has_chunks(k, e, kvars_last(vars));
 }
 
 /* Lays the tile for matrix instructions.  Returns false, and changes nothing, if the device has none, or if operands are not
@@ -193,13 +192,13 @@ static bool choose_matrix(const struct gpu_context *c, struct gpu_schedule *s, i
 void gpu_lay_local_tile(const struct gpu_context *c, struct gpu_schedule *s)
 {
     struct gpu_tile *t = &s->tile;
-    const int64_t m = gpu_vars_points(c->k, &t->m), n = gpu_vars_points(c->k, &t->n);
+    const int64_t m = gpu_vars_points(c->k, t->m), n = gpu_vars_points(c->k, t->n);
 
     s->lanes = 1;
     s->lane_var = KEXPR_NONE;
     s->lane_tail = false;
     s->dimensions[2] = gpu_tile_batch(c->k, t);
-    s->global[2] = gpu_vars_points(c->k, &s->dimensions[2]);
+    s->global[2] = gpu_vars_points(c->k, s->dimensions[2]);
     if (choose_matrix(c, s, m, n))
         return;
     gpu_choose_split(c->k, GPU_LOCAL_SUM_STEPS, 1, s);

@@ -18,15 +18,11 @@ enum {
     SHARED_SUM_STEPS = 32 /* iterations that are added up at once where items may share those of a tile */
 };
 
-/* Describes an operand of the dot, and along which variables it differs. */
-struct dot_operand {
-    bool along[KERNEL_VARS_MAX];
-    bool scattered; /* along the lane variable */
-};
-
+/* Describes a dot, and of each operand the variables that it differs along. */
 struct contraction_view {
     uint32_t dot;
-    struct dot_operand operands[2];
+    uint64_t along[2];
+    bool scattered[2]; /* along the lane variable */
 };
 
 /* ---- the kernel ---- */
@@ -67,30 +63,30 @@ static bool view_contraction(const struct kernel *k, struct contraction_view *v)
     v->dot = find_vector_dot(k);
     for (uint32_t o = 0; v->dot != KEXPR_NONE && used && o < 2; o++) {
         const uint32_t operand = k->exprs[v->dot].args[o];
-        for (uint32_t var = 0; var < k->parallel_count + k->reduced_count; var++)
-            v->operands[o].along[var] = depends_on(k->exprs[operand].vars, var);
+        v->along[o] = k->exprs[operand].vars;
         mark_below(k, operand, used);
-        v->operands[o].scattered = is_scattered(k, used, n);
+        v->scattered[o] = is_scattered(k, used, n);
     }
     const bool known = v->dot != KEXPR_NONE && used;
     arena_free(&arena);
-    return known && (v->operands[0].along[n] || v->operands[1].along[n]);
+    return known && depends_on(v->along[0] | v->along[1], n);
 }
 
 /* ---- rows and columns ---- */
 
-static void add_var(struct gpu_vars *v, uint32_t var)
+/* Returns the PARALLEL variables that are not the macro-tile's. */
+static uint64_t own_vars(const struct kernel *k)
 {
-    v->vars[v->count++] = var;
+    return kvars_from(k->macro_tile_vars, k->parallel_count - k->macro_tile_vars);
 }
 
 /* Returns whether the columns' operand is computed from loaded values, as compact weights are, and the other one is not
  * theirs. */
 static bool is_unpacked(const struct kernel *k, const struct contraction_view *v)
 {
-    const uint32_t n = k->parallel_count - 1, o = v->operands[1].along[n];
+    const uint32_t n = k->parallel_count - 1, o = depends_on(v->along[1], n);
 
-    return v->operands[o].along[n] && !v->operands[!o].along[n] && k->exprs[k->exprs[v->dot].args[o]].op != K_LOAD;
+    return depends_on(v->along[o], n) && !depends_on(v->along[!o], n) && k->exprs[k->exprs[v->dot].args[o]].op != K_LOAD;
 }
 
 /* Finds the rows: variables along which the operand of the columns stays the same, or else the other one.  That is worth less
@@ -99,14 +95,10 @@ static void find_rows(const struct kernel *k, const struct contraction_view *v, 
 {
     const uint32_t n = k->parallel_count - 1, passes = is_unpacked(k, v) ? 1 : 2;
 
-    for (uint32_t pass = 0; pass < passes && !t->m.count; pass++)
-        for (uint32_t i = 0; i < n; i++) {
-            bool constant = false;
-            for (uint32_t o = 0; o < 2 && i >= k->macro_tile_vars; o++)
-                constant |= v->operands[o].along[n] == !pass && !v->operands[o].along[i];
-            if (constant)
-                add_var(&t->m, i);
-        }
+    for (uint32_t pass = 0; pass < passes && !t->m; pass++)
+        for (uint32_t o = 0; o < 2; o++)
+            if (depends_on(v->along[o], n) == !pass)
+                t->m |= own_vars(k) & ~kvars_from(n, 1) & ~v->along[o];
 }
 
 /* Finds the variables of M and N as a matrix multiplication has them: each of one operand.  Returns false if it is none. */
@@ -114,16 +106,13 @@ static bool find_matrices(const struct kernel *k, const struct contraction_view 
 {
     const uint32_t n = k->parallel_count - 1;
 
-    if (v->operands[0].along[n] == v->operands[1].along[n])
+    if (depends_on(v->along[0], n) == depends_on(v->along[1], n))
         return false;
-    t->operand_m = v->operands[0].along[n];
-    t->m.count = t->n.count = 0;
-    for (uint32_t i = 0; i <= n; i++) {
-        const bool m = v->operands[t->operand_m].along[i], column = v->operands[!t->operand_m].along[i];
-        if (m != column)
-            add_var(m ? &t->m : &t->n, i);
-    }
-    return t->m.count != 0;
+    t->operand_m = depends_on(v->along[0], n);
+    const uint64_t rows = v->along[t->operand_m], columns = v->along[!t->operand_m];
+    t->m = rows & ~columns & kvars_from(0, k->parallel_count);
+    t->n = columns & ~rows & kvars_from(0, k->parallel_count);
+    return t->m != 0;
 }
 
 /* ---- weights that are unpacked ---- */
@@ -132,7 +121,7 @@ static bool find_matrices(const struct kernel *k, const struct contraction_view 
  * quantised weights is.  All rows share the operand, so that there is one factor for all of them. */
 static void find_factor(const struct kernel *k, const struct contraction_view *v, struct gpu_tile *t)
 {
-    const uint32_t n = k->parallel_count - 1, o = v->operands[1].along[n];
+    const uint32_t n = k->parallel_count - 1, o = depends_on(v->along[1], n);
     const struct kexpr *b = &k->exprs[k->exprs[v->dot].args[o]];
 
     t->factor = t->unscaled = KEXPR_NONE;
@@ -148,20 +137,9 @@ static void find_factor(const struct kernel *k, const struct contraction_view *v
     }
 }
 
-struct gpu_vars gpu_tile_batch(const struct kernel *k, const struct gpu_tile *t)
+uint64_t gpu_tile_batch(const struct kernel *k, const struct gpu_tile *t)
 {
-    struct gpu_vars batch = {0};
-
-    for (uint32_t i = k->macro_tile_vars; i < k->parallel_count; i++) {
-        bool taken = false;
-        for (uint32_t j = 0; j < t->m.count; j++)
-            taken |= t->m.vars[j] == i;
-        for (uint32_t j = 0; j < t->n.count; j++)
-            taken |= t->n.vars[j] == i;
-        if (!taken)
-            add_var(&batch, i);
-    }
-    return batch;
+    return own_vars(k) & ~t->m & ~t->n;
 }
 
 /* ---- the cost model ---- */
@@ -175,10 +153,9 @@ static uint32_t shared_most(const struct gpu_context *c)
  * waits, else all.  Fewer than fill the device even with all items that may share K leave it idle, and take as long. */
 static int64_t tiles_in_turn(const struct gpu_context *c, const struct gpu_tile *t, int64_t tiles)
 {
-    const struct gpu_vars batch = gpu_tile_batch(c->k, t);
     const int64_t least = (int64_t)c->device->compute_units * c->device->lanes * TILES_PER_LANE / shared_most(c);
 
-    tiles *= gpu_vars_points(c->k, &batch);
+    tiles *= gpu_vars_points(c->k, gpu_tile_batch(c->k, t));
     return c->stage_items ? ceil_div(tiles, c->stage_items) : c->device->tile_iterations && tiles < least ? least : tiles;
 }
 
@@ -192,13 +169,9 @@ static double tile_cost(const struct gpu_context *c, const struct contraction_vi
     double loads = 0, cost;
 
     for (uint32_t o = 0; o < 2; o++) {
-        const struct dot_operand *x = &v->operands[o];
-        const bool columns = x->along[c->k->parallel_count - 1];
-        bool rows = false;
+        const bool columns = depends_on(v->along[o], c->k->parallel_count - 1), rows = v->along[o] & t->m;
         double one = c->device->tile_load;
-        for (uint32_t i = 0; i < t->m.count; i++)
-            rows |= x->along[t->m.vars[i]];
-        if (columns && s->lanes > 1 && x->scattered)
+        if (columns && s->lanes > 1 && v->scattered[o])
             one += c->device->tile_gather * s->lanes;
         loads += one * (rows ? t->rows : 1) * (columns ? t->vectors : 1);
     }
@@ -212,7 +185,7 @@ static double tile_cost(const struct gpu_context *c, const struct contraction_vi
 
 static void choose_size(const struct gpu_context *c, const struct contraction_view *v, struct gpu_schedule *s)
 {
-    const int64_t m = gpu_vars_points(c->k, &s->tile.m), n = c->k->vars[c->k->parallel_count - 1].size;
+    const int64_t m = gpu_vars_points(c->k, s->tile.m), n = c->k->vars[c->k->parallel_count - 1].size;
     const uint32_t lanes_most = c->choice.lanes ? c->choice.lanes : c->choice.no_lanes ? 1 : c->device->vector_lanes;
     struct gpu_schedule best = {0}, tried = *s;
     double best_cost = 0;
@@ -245,8 +218,8 @@ static void choose_size(const struct gpu_context *c, const struct contraction_vi
 static void lay_global(const struct gpu_context *c, struct gpu_schedule *s)
 {
     const struct gpu_tile *t = &s->tile;
-    const int64_t columns = ceil_div(gpu_vars_points(c->k, &t->n), (int64_t)t->vectors * s->lanes);
-    const int64_t rows = ceil_div(gpu_vars_points(c->k, &t->m), t->rows);
+    const int64_t columns = ceil_div(gpu_vars_points(c->k, t->n), (int64_t)t->vectors * s->lanes);
+    const int64_t rows = ceil_div(gpu_vars_points(c->k, t->m), t->rows);
     uint32_t items = t->k_items > 1 ? c->device->group_items / t->k_items : c->device->tile_items * c->device->tile_items;
 
     s->dimensions[2] = gpu_tile_batch(c->k, t);
@@ -259,7 +232,7 @@ static void lay_global(const struct gpu_context *c, struct gpu_schedule *s)
     s->partial[0] = columns % items != 0;
     s->local[1] = t->k_items;
     s->global[1] = rows * t->k_items;
-    s->global[2] = gpu_vars_points(c->k, &s->dimensions[2]);
+    s->global[2] = gpu_vars_points(c->k, s->dimensions[2]);
 }
 
 /* Returns whether an operand's neighbours in memory are neighbours along the last REDUCED variable. */
@@ -279,9 +252,8 @@ static bool is_along_k(const struct kernel *k, uint32_t expr)
 static bool has_room(const struct gpu_context *c, const struct gpu_schedule *s, uint32_t items)
 {
     const struct gpu_tile *t = &s->tile;
-    const struct gpu_vars batch = gpu_tile_batch(c->k, t);
-    const int64_t tiles = ceil_div(gpu_vars_points(c->k, &t->m), t->rows) * gpu_vars_points(c->k, &batch) *
-                          ceil_div(gpu_vars_points(c->k, &t->n), (int64_t)t->vectors * s->lanes);
+    const int64_t tiles = ceil_div(gpu_vars_points(c->k, t->m), t->rows) * gpu_vars_points(c->k, gpu_tile_batch(c->k, t)) *
+                          ceil_div(gpu_vars_points(c->k, t->n), (int64_t)t->vectors * s->lanes);
 
     return items * tiles < (int64_t)c->device->compute_units * c->device->lanes * TILES_PER_LANE;
 }
@@ -318,8 +290,8 @@ static bool wants_local(const struct gpu_context *c, const struct contraction_vi
     if (c->stage_items || c->choice.tile_memory == GPU_MEMORY_GLOBAL || !find_matrices(c->k, v, &t))
         return false;
     return c->choice.tile_memory == GPU_MEMORY_LOCAL || c->choice.matrix_form ||
-           (c->device->tile_iterations && gpu_vars_points(c->k, &t.m) >= (int64_t)c->device->tile_items * 2 &&
-            gpu_vars_points(c->k, &t.n) >= (int64_t)c->device->tile_items * 2);
+           (c->device->tile_iterations && gpu_vars_points(c->k, t.m) >= (int64_t)c->device->tile_items * 2 &&
+            gpu_vars_points(c->k, t.n) >= (int64_t)c->device->tile_items * 2);
 }
 
 /* Returns whether vectors along K are better: rows of both operands are contiguous along it, and columns share too little. */
@@ -330,7 +302,7 @@ static bool is_dot_of_rows(const struct gpu_context *c, const struct contraction
     bool scattered = false, along_k = true;
 
     for (uint32_t o = 0; o < 2; o++) {
-        scattered |= v->operands[o].along[n] && v->operands[o].scattered;
+        scattered |= depends_on(v->along[o], n) && v->scattered[o];
         along_k &= is_along_k(k, k->exprs[v->dot].args[o]);
     }
     return scattered && along_k && k->vars[last].size >= c->device->vector_lanes && s->tile.rows < 4;
@@ -359,7 +331,7 @@ bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s)
         return true;
     }
     find_rows(k, &v, t);
-    add_var(&t->n, k->parallel_count - 1);
+    t->n = kvars_from(k->parallel_count - 1, 1);
     find_factor(k, &v, t);
     choose_size(c, &v, &tiled);
     if (!t->rows || (!c->choice.rows && t->rows * t->vectors * tiled.lanes < 2) || is_dot_of_rows(c, &v, &tiled))

@@ -62,8 +62,8 @@ static void check_matrix_cover(const struct gpu_schedule *s, const struct gpu_fa
 
     assert_true(t->local_memory);
     assert_int_equal(s->local[0], t->items_m * t->items_n * device->matrix_items);
-    assert_true(s->global[0] / s->local[0] * gpu_tile_width(t, false) >= gpu_vars_points(s->kernel, &t->n));
-    assert_true(s->global[1] * gpu_tile_width(t, true) >= gpu_vars_points(s->kernel, &t->m));
+    assert_true(s->global[0] / s->local[0] * gpu_tile_width(t, false) >= gpu_vars_points(s->kernel, t->n));
+    assert_true(s->global[1] * gpu_tile_width(t, true) >= gpu_vars_points(s->kernel, t->m));
     assert_true(t->rows % GPU_MATRIX_ROWS == 0 && t->vectors % (2 * GPU_MATRIX_COLUMNS) == 0);
     assert_true(t->k_tile % GPU_MATRIX_STEPS == 0);
     assert_true(gpu_tile_bytes(t) <= device->local_bytes);
@@ -93,7 +93,7 @@ static void check_cover(const struct gpu_schedule *s, const struct gpu_facts *de
         assert_int_equal(s->global[d] % s->local[d], 0);
     for (uint32_t d = 0; d < 2 && s->shape == GPU_BLOCKS; d++) {
         const int64_t each = s->block.local_memory ? s->global[d] / s->local[d] : s->global[d];
-        assert_true(each * s->block.side >= gpu_vars_points(s->kernel, &s->dimensions[d]));
+        assert_true(each * s->block.side >= gpu_vars_points(s->kernel, s->dimensions[d]));
     }
     if (s->shape != GPU_TILES)
         return;
@@ -101,8 +101,8 @@ static void check_cover(const struct gpu_schedule *s, const struct gpu_facts *de
         check_matrix_cover(s, device);
         return;
     }
-    assert_true(s->global[0] * t->vectors * s->lanes >= gpu_vars_points(s->kernel, &t->n));
-    assert_true(s->global[1] / (t->local_memory ? 1 : t->k_items) * t->rows >= gpu_vars_points(s->kernel, &t->m));
+    assert_true(s->global[0] * t->vectors * s->lanes >= gpu_vars_points(s->kernel, t->n));
+    assert_true(s->global[1] / (t->local_memory ? 1 : t->k_items) * t->rows >= gpu_vars_points(s->kernel, t->m));
     if (!t->local_memory)
         assert_true(t->rows * t->vectors * s->lanes <= device->tile_numbers);
     else
@@ -120,9 +120,8 @@ TEST(processors_tile_in_registers)
     assert_int_equal(s.shape, GPU_TILES);
     assert_false(s.tile.local_memory);
     assert_int_equal(s.lane_var, 2);
-    assert_int_equal(s.tile.m.count, 1);
-    assert_int_equal(s.tile.m.vars[0], 1);
-    assert_int_equal(s.dimensions[2].count, 1);
+    assert_int_equal(s.tile.m, kvars_from(1, 1));
+    assert_int_equal(s.dimensions[2], kvars_from(0, 1));
     assert_true(s.tile.rows >= 4);
     assert_true(s.tile.rows * s.tile.vectors * s.lanes >= device->tile_numbers / 2);
     assert_int_equal(s.sum_split, 0); /* 300 additions are more than one accumulator takes */
@@ -189,7 +188,7 @@ TEST(depthwise_rows_share_weights)
         assert_false(s.tile.local_memory);
         assert_int_equal(s.lane_var, 1);
         assert_true(s.lane_tail);
-        assert_int_equal(s.tile.m.vars[0], 0);
+        assert_true(depends_on(s.tile.m, 0));
         check_cover(&s, target_gpu_facts(processor));
     }
 }
@@ -289,7 +288,7 @@ TEST(scales_multiply_sums_of_blocks)
             assert_int_equal(s.shape, GPU_TILES);
             assert_false(s.tile.local_memory);
             assert_true(s.tile.unpacked);
-            assert_int_equal(s.tile.m.count, rows > 1);
+            assert_int_equal(s.tile.m != 0, rows > 1);
             assert_int_equal(k->exprs[s.tile.factor].op, K_LOAD);
             assert_int_equal(k->exprs[s.tile.unscaled].op, K_SUB);
             assert_int_equal(s.tile.factor_depth, 1);
