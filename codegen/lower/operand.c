@@ -184,7 +184,7 @@ static V prefetch_of_loops(struct emitter *e, const struct context *cx)
     return op_opaque(m, op_address(m, type_i8, cx->tile->prefetch, index));
 }
 
-/* Requests what a single row reads of B a while later, at the first of the steps that take the same vectors of B. */
+/* Requests what a single row reads of B at the first of the steps that take the same vectors: twice as far ahead as others. */
 static void prefetch_ahead(struct emitter *e, const struct context *cx)
 {
     const struct build *m = &e->m;
@@ -204,7 +204,7 @@ static void prefetch_ahead(struct emitter *e, const struct context *cx)
         V index = form_evaluate(e, &of, e->info.expr_form[b]).base;
         frame_here(&e->frame);
         V at = op_address(m, storage_type(type), tensor, index);
-        op_prefetch(m, op_address(m, type_i8, at, const_index(m, e->s->facts->cache.ahead_bytes)));
+        op_prefetch(m, op_address(m, type_i8, at, const_index(m, 2 * e->s->facts->cache.ahead_bytes)));
     }
 }
 
