@@ -275,9 +275,10 @@ static void choose_mr_nr(struct schedule *s, const struct target *target)
 {
     const struct kernel *k = s->kernel;
     const int64_t cached = rows_in_cache(s), pointers = s->facts->contraction.row_pointers;
-    struct tile_bounds b = {.m = s->tile.m_var == KEXPR_NONE ? 1 : k->vars[s->tile.m_var].size,
+    const int64_t m = s->tile.m_var == KEXPR_NONE ? 1 : k->vars[s->tile.m_var].size, multiple = k->contraction.m_multiple;
+    struct tile_bounds b = {.m = m,
                             .n = k->vars[s->vector_var].size,
-                            .m_multiple = k->contraction.m_multiple,
+                            .m_multiple = multiple && m % multiple ? 0 : (uint32_t)multiple, /* M may be the other variable */
                             .mr_most = s->tile.strided && cached > pointers ? pointers : cached,
                             .own_operands = operands_are_own(s),
                             .unpacked = k->exprs[find_dot(k)->args[1]].op != K_LOAD && !multiplies_words(s, target),

@@ -99,9 +99,8 @@ static void choose_shape(const struct target *target, const struct tile_bounds *
 void mr_nr_choose(const struct target *target, const struct tile_bounds *b, struct register_tile *t)
 {
     const struct tile_facts *facts = &target_facts(target)->contraction.tile;
-    const bool padded = b->m_multiple && b->m_multiple <= b->m;
 
-    choose_shape(target, b, padded ? b->m_multiple : 1, padded ? b->m_multiple : b->m > 1 ? b->mr_most : 1, t);
+    choose_shape(target, b, b->m_multiple ? b->m_multiple : 1, b->m_multiple ? b->m_multiple : b->m > 1 ? b->mr_most : 1, t);
     int64_t rows = ceil_div(b->m, ceil_div(b->m, t->mr));
     if (b->m < ceil_div(b->m, t->mr) * (t->mr - 1)) {
         if (target->sizes_vary) /* few heights */
@@ -118,7 +117,7 @@ void mr_nr_choose(const struct target *target, const struct tile_bounds *b, stru
         t->shorter = false;
     }
     t->even = t->shorter && !target->sizes_vary && b->m % t->mr == 0;
-    t->m_tiles = (padded ? facts->m_block_padded : facts->m_block) / t->mr;
+    t->m_tiles = (b->m_multiple ? facts->m_block_padded : facts->m_block) / t->mr;
 }
 
 /* Returns a number that tiles of kernels with the same expressions have in common.  Others may have it, too: all that follows

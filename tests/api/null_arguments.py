@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""null_arguments.py HEADERS LIBRARY   Calls every function of the headers that the library, or one that it needs, exports, each in
-a process of its own, with zeros only and with zeros after an object: none may end it, and without an object a status refuses."""
+"""null_arguments.py HEADERS LIBRARY   Calls every function of the headers that the library, or one it needs, exports, each in
+a process of its own, with zeros only and with zeros after an object: none may end it, and without an object it is refused."""
 import ctypes
 import glob
 import os
@@ -10,6 +10,7 @@ import sys
 headers = ''.join(open(path).read() for path in glob.glob(sys.argv[1] + '/*.h'))
 functions = sorted(set(re.findall(r'\b(wnn[A-Z]\w*)\((\w*)', headers)))
 statuses = set(re.findall(r'WNNStatus (wnn\w+)\(', headers)) - {'wnnGraphBuilderGetError'}
+operands = set(re.findall(r'WNNOperand (wnn\w+)\(', headers))
 library = ctypes.CDLL(sys.argv[2])
 text = b'webnn_graph "g" v1 { inputs { x: f32[]; } nodes { y = relu(x); } outputs { y; } }'
 
@@ -46,7 +47,7 @@ for name, first in functions:
         child = os.fork()
         if not child:
             code = call(name, *[make()] if make else [], result=ctypes.c_int if name in statuses else ctypes.c_void_p)
-            os._exit(code == 0 and name in statuses and not make)
+            os._exit(not make and (code == 0 if name in statuses else name in operands and code is not None))
         status = os.waitpid(child, 0)[1]
         called += 1
         failed += status != 0

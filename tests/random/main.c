@@ -178,7 +178,8 @@ static void add_all_variants(struct options *o)
 {
     char names[] = "default threads=2 no-passes no-library isa=avx2 isa=baseline no-passes,no-library no-library,threads=2 "
                    "prefer-winograd prefer-winograd,no-library,threads=2 prefer-winograd,isa=avx2 prefer-attention,threads=2 "
-                   "prefer-attention,isa=avx2 prefer-compact prefer-compact,no-library,isa=avx2 named engine=null";
+                   "prefer-attention,isa=avx2 prefer-compact prefer-compact,no-library,isa=avx2 named "
+                   "named,prefer-winograd named,prefer-attention engine=null";
     char name[96], *rest;
 
     for (const char *one = strtok_r(names, " ", &rest); one; one = strtok_r(NULL, " ", &rest))
