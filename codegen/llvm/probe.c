@@ -146,7 +146,6 @@ static void describe(const struct probe *p, struct isa *isa)
         .masks = (x86 && says(p, MASKS, "{%k")) || riscv_vectors,
         .masks32 = x86 && has_avx2(p),
         .permutes = x86 && has_avx2(p),
-        .packs = x86 && has_avx2(p),
         .wide_division = !says(p, CALLS_DIVISION, "uldivmod") && !says(p, CALLS_DIVISION, "udivdi3"),
         .f64 = !says(p, CALLS_DOUBLE, "__aeabi_dadd") && !says(p, CALLS_DOUBLE, "__adddf3"),
         .f64_extremes = !arm && !x86,
@@ -156,7 +155,7 @@ static void describe(const struct probe *p, struct isa *isa)
                      : x86 && !(says(p, MASKS, "{%k")) ? 16
                                                        : 32,
         .loads_first = wasm,
-        .select_extremes = wasm && says(p, ADD, "f32x4"),
+        .select_extremes = x86 || (wasm && says(p, ADD, "f32x4")),
         .ternary_shuffles = x86 && says(p, ADD, "%zmm"),
         .scaling = x86 && says(p, MASKS, "{%k") && says(p, ADD, "%zmm"),
         .byte_products = bytes_of_answers(p),

@@ -191,7 +191,7 @@ static V float_extreme(const struct build *m, bool largest, V a, V b)
         if (one)
             return one;
     }
-    if (avx512_has_extreme(m, a) && a->op != LOOP_CONST && b->op != LOOP_CONST)
+    if (avx512_has_extreme(m, a))
         return avx512_extreme(m, largest, a, b);
     return op2(m, largest ? LOOP_MAXIMUM : LOOP_MINIMUM, a, b);
 }

@@ -26,7 +26,7 @@ bool quantise_has(const struct build *m, uint32_t lanes, const struct kexpr *sca
     const bool usual = !scale || (scale->op == K_CONST && scale->bits.f32 >= SCALE_LEAST && scale->bits.f32 <= SCALE_MOST);
     const uint32_t vector = m->isa->vector_bits / 32;
 
-    return m->isa->fma && m->isa->packs && m->isa->vector_bits >= 256 &&
+    return m->isa->fma && m->isa->permutes && m->isa->vector_bits >= 256 &&
            (lanes == QUANTISED_VECTORS * vector || (usual && lanes == vector));
 }
 

@@ -75,7 +75,7 @@ uint32_t quantised_vectors(const struct schedule *s, const struct isa *isa)
     const struct kernel *k = s->kernel;
     struct quantised q;
 
-    if (!isa->fma || !isa->packs || isa->vector_bits < 256 || s->lanes != isa->vector_bits / 32)
+    if (!isa->fma || !isa->permutes || isa->vector_bits < 256 || s->lanes != isa->vector_bits / 32)
         return 1;
     for (uint32_t i = 0; i < k->store_count; i++)
         if (schedule_quantised(s, k->stores[i].expr, &q))

@@ -26,12 +26,11 @@ struct isa {
     bool rounding;         /* rounding to whole numbers is an instruction */
     bool masks;            /* masked loads and stores of every element size are cheap (AVX-512) */
     bool masks32;          /* those of 32- and 64-bit elements are instructions (AVX2) */
-    bool permutes;         /* choosing each lane of 32 bits by a lane of another vector is an instruction (AVX2) */
-    bool packs;            /* making integers half as wide, with saturation, is an instruction (AVX2) */
+    bool permutes;         /* choosing lanes by another vector and halving integers, saturated, are instructions (AVX2) */
     uint32_t registers;    /* vector registers */
     bool loads_first;      /* all loads of a block of code come before its arithmetic, as engines of WebAssembly place them */
     bool ternary_shuffles; /* any two-vector shuffle is one instruction (AVX-512) */
-    bool select_extremes;  /* choosing the smaller or larger is an instruction, keeping NaN takes several (WebAssembly) */
+    bool select_extremes;  /* choosing the smaller or larger is an instruction, keeping NaN takes several (x86, WebAssembly) */
     bool scaling;          /* multiplying by a power of two and extremes of signed zeros are instructions (AVX-512) */
     bool wide_division;    /* dividing integers of 64 bits is an instruction, or WebAssembly's; else a function divides them */
     bool f64;              /* arithmetic of float64 is instructions; else functions compute it */

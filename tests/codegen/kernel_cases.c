@@ -13,7 +13,7 @@
  *
  *   # computes                  compiled code of all instruction sets computes what the interpreter does
  *   # gives t1: 1 2             the interpreter computes these numbers
- *   # schedule avx512/avx2+packs m=1 n=2: has chains 2; lacks repeated     or, without has and lacks, the whole line
+ *   # schedule avx512/avx2+permutes m=1 n=2: has chains 2; lacks repeated     or, without has and lacks, the whole line
  *   # refused m=0               the verifier refuses the kernel
  *   # becomes                   and the text of the finished kernel, or of the kernels that a graph with clusters is lowered to
  *   # loops avx2                and the text of the loop IR that the kernel is lowered to for that target
@@ -243,7 +243,6 @@ static void read_isa(char *words, struct isa *isa)
         fail_msg("there is no target '%s'", name);
     for (char *word; (word = strsep(&words, "+"));) {
         isa->permutes |= !strcmp(word, "permutes");
-        isa->packs |= !strcmp(word, "packs");
         isa->ternary_shuffles |= !strcmp(word, "shuffles");
         isa->byte_products |= !strcmp(word, "bytes");
     }
