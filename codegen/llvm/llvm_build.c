@@ -54,36 +54,3 @@ LLVMBasicBlockRef block_append(const struct llvm_build *m, const char *name)
 {
     return LLVMAppendBasicBlockInContext(m->context, m->function, name);
 }
-
-struct llvm_loop llvm_loop_begin(const struct llvm_build *m, LLVMValueRef from)
-{
-    struct llvm_loop l = {.before = LLVMGetInsertBlock(m->b), .body = block_append(m, "loop"), .from = from};
-
-    LLVMBuildBr(m->b, l.body);
-    LLVMPositionBuilderAtEnd(m->b, l.body);
-    l.at = LLVMBuildPhi(m->b, LLVMTypeOf(from), "at");
-    return l;
-}
-
-void llvm_loop_end(const struct llvm_build *m, const struct llvm_loop *l, LLVMValueRef next, LLVMValueRef high,
-                   LLVMIntPredicate less)
-{
-    LLVMBasicBlockRef from[2] = {l->before, LLVMGetInsertBlock(m->b)}, after = block_append(m, "done");
-
-    LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, less, next, high, ""), l->body, after);
-    LLVMAddIncoming(l->at, (LLVMValueRef[2]){l->from, next}, from, 2);
-    LLVMPositionBuilderAtEnd(m->b, after);
-}
-
-LLVMValueRef alloca_entry(const struct llvm_build *m, LLVMTypeRef type)
-{
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(m->b), entry = LLVMGetEntryBasicBlock(m->function);
-    LLVMValueRef first = LLVMGetFirstInstruction(entry);
-    if (first)
-        LLVMPositionBuilderBefore(m->b, first);
-    else
-        LLVMPositionBuilderAtEnd(m->b, entry);
-    LLVMValueRef a = LLVMBuildAlloca(m->b, type, "");
-    LLVMPositionBuilderAtEnd(m->b, here);
-    return a;
-}

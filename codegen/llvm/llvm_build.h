@@ -40,18 +40,6 @@ LLVMValueRef call_intrinsic(const struct llvm_build *m, const char *name, LLVMTy
 void function_set_attributes(const struct llvm_build *m, LLVMValueRef function);
 /** Appends an empty block to the function; the position stays. */
 LLVMBasicBlockRef block_append(const struct llvm_build *m, const char *name);
-/** A loop that is being emitted, which has at least one iteration. */
-struct llvm_loop {
-    LLVMBasicBlockRef before, body;
-    LLVMValueRef from, at; /* its variable's first value, and the variable */
-};
-/** Begins for (at = from; ...), and moves the position into the body. */
-struct llvm_loop llvm_loop_begin(const struct llvm_build *m, LLVMValueRef from);
-/** Ends the body at the position: ... next < high; at = next).  The position moves to a new block after the loop. */
-void llvm_loop_end(const struct llvm_build *m, const struct llvm_loop *l, LLVMValueRef next, LLVMValueRef high,
-                   LLVMIntPredicate less);
-/** Makes a stack slot in the function's first block, so that it is allocated once. */
-LLVMValueRef alloca_entry(const struct llvm_build *m, LLVMTypeRef type);
 
 /** Adds the functions of a module of the loop language (print_loop.c). */
 void print_loop(const struct llvm_build *m, struct loop_module *loops);

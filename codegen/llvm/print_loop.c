@@ -288,8 +288,8 @@ static V arguments(const struct printer *p, const struct loop_value *v, const V 
 {
     const uint32_t count = v->arg_count - 1; /* the last one is scratch memory */
     T ptr = llvm_ptr(&p->m);
-    V tensors = alloca_entry(&p->m, LLVMArrayType2(ptr, count ? count : 1));
-    V all = alloca_entry(&p->m, LLVMArrayType2(ptr, 3));
+    V tensors = LLVMBuildAlloca(p->m.b, LLVMArrayType2(ptr, count ? count : 1), "");
+    V all = LLVMBuildAlloca(p->m.b, LLVMArrayType2(ptr, 3), "");
 
     for (uint32_t i = 0; i < count; i++)
         LLVMBuildStore(p->m.b, args[i], at(p, ptr, tensors, i));
@@ -363,38 +363,30 @@ static V memory(struct printer *p, struct loop_value *v, const V *args)
 
 static void print_operations(struct printer *p, struct loop_value *v);
 
-static V next_of(const struct printer *p, const struct loop_value *v, V i)
-{
-    return LLVMBuildAdd(p->m.b, i, value(p, v->regions[0].last->args[0]), "");
-}
-
 /* After the loop its value is where it stopped. */
 static void print_for(struct printer *p, struct loop_value *v)
 {
-    V from = value(p, v->args[0]), to = value(p, v->args[1]);
-    const bool whole = v->number & LOOP_WHOLE_STEPS;
+    struct loop_value *step = v->regions[0].last->args[0];
+    V values[2] = {value(p, v->args[0])}, to = value(p, v->args[1]);
+    const bool whole = v->number & LOOP_WHOLE_STEPS, always = v->number & LOOP_AT_LEAST_ONCE,
+               once = !always && v->number & LOOP_AT_MOST_ONCE;
     const LLVMIntPredicate holds = whole ? LLVMIntSLE : LLVMIntSLT;
+    LLVMBasicBlockRef body = block_append(&p->m, "body"), after = always ? NULL : block_append(&p->m, "after"),
+                      blocks[2] = {LLVMGetInsertBlock(p->m.b)};
 
     if (whole) /* i + step <= to */
-        to = LLVMBuildSub(p->m.b, to, value(p, v->regions[0].last->args[0]), "");
-    if (v->number & LOOP_AT_LEAST_ONCE) {
-        struct llvm_loop l = llvm_loop_begin(&p->m, from);
-        v->user = l.at;
-        print_operations(p, v->regions[0].first);
-        v->user = next_of(p, v, l.at);
-        llvm_loop_end(&p->m, &l, v->user, to, holds);
-        return;
-    }
-    const bool once = v->number & LOOP_AT_MOST_ONCE;
-    LLVMBasicBlockRef body = block_append(&p->m, "body"), after = block_append(&p->m, "after"),
-                      blocks[2] = {LLVMGetInsertBlock(p->m.b)};
-    LLVMBuildCondBr(p->m.b, LLVMBuildICmp(p->m.b, holds, from, to, ""), body, after);
+        to = LLVMBuildSub(p->m.b, to, value(p, step), "");
+    if (always)
+        LLVMBuildBr(p->m.b, body);
+    else
+        LLVMBuildCondBr(p->m.b, LLVMBuildICmp(p->m.b, holds, values[0], to, ""), body, after);
     LLVMPositionBuilderAtEnd(p->m.b, body);
-    V i = once ? from : LLVMBuildPhi(p->m.b, LLVMTypeOf(from), "i");
+    V i = once ? values[0] : LLVMBuildPhi(p->m.b, LLVMTypeOf(values[0]), "i");
     v->user = i;
     print_operations(p, v->regions[0].first);
-    V values[2] = {from, next_of(p, v, i)};
+    values[1] = LLVMBuildAdd(p->m.b, i, value(p, step), "");
     blocks[1] = LLVMGetInsertBlock(p->m.b);
+    after = always ? block_append(&p->m, "after") : after;
     if (once) {
         LLVMBuildBr(p->m.b, after);
     } else {
@@ -402,8 +394,11 @@ static void print_for(struct printer *p, struct loop_value *v)
         LLVMAddIncoming(i, values, blocks, 2);
     }
     LLVMPositionBuilderAtEnd(p->m.b, after);
-    v->user = LLVMBuildPhi(p->m.b, LLVMTypeOf(from), "stopped");
-    LLVMAddIncoming(v->user, values, blocks, 2);
+    v->user = values[1];
+    if (!always) {
+        v->user = LLVMBuildPhi(p->m.b, LLVMTypeOf(values[0]), "stopped");
+        LLVMAddIncoming(v->user, values, blocks, 2);
+    }
 }
 
 static void print_if(struct printer *p, const struct loop_value *v)
