@@ -44,7 +44,7 @@ void microkernel_enter_function(struct emitter *e)
     V at = loop_for_begin(m->b, const_index(m, 0), const_index(m, zeros), LOOP_AT_LEAST_ONCE);
     V address = op_address(m, type_i32, e->args.zero_row, at);
     V fill = const_int(m, 32, (int32_t)(tile_fill(e->s) * (UINT32_MAX / UINT8_MAX)));
-    op_store(m, const_splat(m, fill, STEP), address, NULL, sizeof(int32_t));
+    op_store(m, splat(m, fill, STEP), address, NULL, sizeof(int32_t));
     loop_for_end(m->b, const_index(m, STEP));
 }
 
@@ -233,37 +233,28 @@ static void add_partial_sums(struct emitter *e, const struct context *cx, struct
 
 /* ---- guards ---- */
 
-/* Returns the form's value at the tile's first point and at the last one, over what the loops inside of `depth` span. */
-static void guard_ends(struct emitter *e, const struct context *cx, uint32_t form, uint32_t depth, V *first, V *last)
+/* Returns how much a form grows from the tile's first point to the last one, over what the loops inside of `depth` span. */
+static V form_span(struct emitter *e, const struct context *cx, uint32_t form, uint32_t depth)
 {
     const struct form *f = &e->info.forms[form];
     const struct build *m = &e->m;
-    V low = number_value(e, f->number), more = const_index(m, 0);
+    V more = const_index(m, 0);
 
     for (uint32_t i = 0; i < f->affine->count; i++) {
         const uint32_t var = f->affine->terms[i].var;
-        const bool reduced = e->k->vars[var].kind == KVAR_REDUCED;
-        V c = number_value(e, f->number + 1 + i), span = NULL, value = NULL;
+        V c = number_value(e, f->number + 1 + i), span = NULL;
 
-        if (reduced && var - e->k->parallel_count >= depth) {
-            span = number_value(e, e->info.var_number[var]);
-            span = op_sub(m, span, const_index(m, 1));
-        } else {
-            value = var_scalar(e, cx, var);
-            if (var == e->s->vector_var)
-                span = const_index(m, (int64_t)cx->lanes * cx->tile->vectors - 1);
-            else if (var == e->s->tile.m_var)
-                span = tile_row(e, cx, cx->tile->rows - 1);
-            else if (tile_has_lines(e->s, var))
-                span = const_index(m, cx->tile->lines - 1);
-        }
-        if (value)
-            low = op_add(m, low, op_mul(m, value, c));
-        if (span)
-            more = op_add(m, more, op_mul(m, span, c));
+        if (e->k->vars[var].kind == KVAR_REDUCED && var - e->k->parallel_count >= depth)
+            span = op_sub(m, number_value(e, e->info.var_number[var]), const_index(m, 1));
+        else if (var == e->s->vector_var)
+            span = const_index(m, (int64_t)cx->lanes * cx->tile->vectors - 1);
+        else if (var == e->s->tile.m_var)
+            span = tile_row(e, cx, cx->tile->rows - 1);
+        else if (tile_has_lines(e->s, var))
+            span = const_index(m, cx->tile->lines - 1);
+        more = span ? op_add(m, more, op_mul(m, span, c)) : more;
     }
-    *first = low;
-    *last = op_add(m, low, more);
+    return more;
 }
 
 /* Returns whether every point of the tile is inside, as far as loops inside of the open ones go.  *some says whether any point
@@ -283,8 +274,9 @@ static V inside(struct emitter *e, const struct context *cx, const struct sums *
         const bool vanishes = (sum->args[0] == i || sum->args[1] == i) && x->bits.u64 == 0;
         for (uint32_t g = 0; g < x->guard_count; g++) {
             const struct form *f = &e->info.forms[e->info.expr_form[i] + 1 + g];
-            V first, last, bound = number_value(e, f->number + 1 + f->affine->count);
-            guard_ends(e, cx, e->info.expr_form[i] + 1 + g, depth, &first, &last);
+            V bound = number_value(e, f->number + 1 + f->affine->count);
+            V first = operand_first(e, cx, e->info.expr_form[i] + 1 + g, depth);
+            V last = op_add(m, first, form_span(e, cx, e->info.expr_form[i] + 1 + g, depth));
             V low = op_ge(m, first, const_index(m, 0));
             V high = op_lt(m, last, bound);
             all = op_and(m, all, op_and(m, low, high));

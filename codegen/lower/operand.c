@@ -9,8 +9,7 @@
 
 /* ---- rows ---- */
 
-/* Returns what of a form is known with `depth` loops open, at the first row of the tile. */
-static V open_part(struct emitter *e, const struct context *cx, uint32_t form, uint32_t depth)
+V operand_first(struct emitter *e, const struct context *cx, uint32_t form, uint32_t depth)
 {
     const struct form *f = &e->info.forms[form];
     const struct build *m = &e->m;
@@ -21,25 +20,19 @@ static V open_part(struct emitter *e, const struct context *cx, uint32_t form, u
         if (e->k->vars[var].kind == KVAR_REDUCED && var - e->k->parallel_count >= depth)
             continue;
         V c = number_value(e, f->number + 1 + i), value = var_scalar(e, cx, var);
-        if (var == e->s->tile.m_var)
-            value = op_add(m, value, tile_row(e, cx, 0));
         sum = op_add(m, sum, op_mul(m, value, c));
     }
     return sum;
 }
 
-/* Returns what a form is at a row of the tile if it was `before` at the one above, in one addition. */
-static V at_next_row(struct emitter *e, const struct context *cx, uint32_t form, uint32_t row, V before)
+/* Returns what a form is more at a row of the tile than at the one above. */
+static V row_step(struct emitter *e, const struct context *cx, uint32_t form, uint32_t row)
 {
-    const struct form *f = &e->info.forms[form];
-    const struct build *m = &e->m;
+    V zero = const_index(&e->m, 0), step = form_coefficient(e, &e->info.forms[form], e->s->tile.m_var);
 
-    if (!kaffine_coefficient(*f->affine, e->s->tile.m_var))
-        return before;
-    V step = form_coefficient(e, f, e->s->tile.m_var);
-    if (cx->tile->whole && row + 1 == cx->tile->rows)
-        step = op_select(m, cx->tile->whole, step, const_index(m, 0));
-    return op_add(m, before, step);
+    if (step && cx->tile->whole && row + 1 == cx->tile->rows)
+        return op_select(&e->m, cx->tile->whole, step, zero);
+    return step ? step : zero;
 }
 
 void operand_set_edge_pointers(struct emitter *e, const struct context *cx, uint32_t depth)
@@ -53,17 +46,17 @@ void operand_set_edge_pointers(struct emitter *e, const struct context *cx, uint
         if (!tile_zeros(e->s, x, depth))
             continue;
         T element = storage_type(e->k->tensors[x->tensor].type);
-        V tensor = tensor_pointer(e, x->tensor), index = open_part(e, cx, form, depth);
+        V tensor = tensor_pointer(e, x->tensor), index = operand_first(e, cx, form, depth);
         for (uint32_t g = form + 1; g <= form + x->guard_count; g++) {
             const struct form *f = &e->info.forms[g];
-            V bound = number_value(e, f->number + 1 + f->affine->count), at = open_part(e, cx, g, depth);
+            V bound = number_value(e, f->number + 1 + f->affine->count), at = operand_first(e, cx, g, depth);
             for (uint32_t row = 0; row < rows; row++) {
-                at = row ? at_next_row(e, cx, g, row, at) : at;
+                at = row ? op_add(m, at, row_step(e, cx, g, row)) : at;
                 inside[row] = guard_and(e, inside[row], op_ult(m, at, bound));
             }
         }
         for (uint32_t row = 0; row < rows; row++) {
-            index = row ? at_next_row(e, cx, form, row, index) : index;
+            index = row ? op_add(m, index, row_step(e, cx, form, row)) : index;
             V address = op_address(m, element, tensor, index);
             e->row_pointers[i * COPIES_MAX + row] = op_select(m, inside[row], address, e->args.zero_row);
         }
@@ -79,13 +72,10 @@ void operand_set_row_pointers(struct emitter *e, const struct context *cx)
         if (!tile_is_a(e->s, x))
             continue;
         T element = storage_type(e->k->tensors[x->tensor].type);
-        const struct form *f = &e->info.forms[e->info.expr_form[i]];
-        V at = open_part(e, cx, e->info.expr_form[i], 0), step = form_coefficient(e, f, e->s->tile.m_var);
-        at = op_address(m, element, tensor_pointer(e, x->tensor), at);
+        const uint32_t form = e->info.expr_form[i];
+        V at = op_address(m, element, tensor_pointer(e, x->tensor), operand_first(e, cx, form, 0));
         for (uint32_t row = 0; row < cx->tile->rows; row++) {
-            V next =
-                cx->tile->whole && row + 1 == cx->tile->rows ? op_select(m, cx->tile->whole, step, const_index(m, 0)) : step;
-            at = op_opaque(m, row ? op_address(m, element, at, next) : at);
+            at = op_opaque(m, row ? op_address(m, element, at, row_step(e, cx, form, row)) : at);
             e->row_pointers[i * COPIES_MAX + row] = at;
         }
     }
@@ -98,7 +88,7 @@ V operand_start(struct emitter *e, const struct context *cx, uint32_t expr)
     for (uint32_t i = 0; i < a->count; i++)
         if (e->k->vars[a->terms[i].var].kind == KVAR_DIVMOD)
             return NULL;
-    return open_part(e, cx, e->info.expr_form[expr], 0);
+    return operand_first(e, cx, e->info.expr_form[expr], 0);
 }
 
 V operand_address(struct emitter *e, const struct context *cx, uint32_t expr, T element)
@@ -156,7 +146,7 @@ void operand_set_prefetch(struct emitter *e, const struct context *cx, V row, st
     V bytes = op_mul(m, share, const_index(m, e->s->tile.mr));
     tile->prefetch_step = op_add(m, op_divide_index(m, bytes, steps), const_index(m, 1));
     frame_here(&e->frame);
-    V index = open_part(e, cx, e->info.expr_form[b], 0);
+    V index = operand_first(e, cx, e->info.expr_form[b], 0);
     if (at)
         row = op_add(m, op_mul(m, at, rows), row);
     index = op_add(m, op_mul(m, index, const_index(m, size)), panel);

@@ -11,6 +11,8 @@
  * Row pointers are set outside of the innermost loops, for operands whose rows may be in the padding and for those whose
  * strides are parameters.  A context with row_pointers loads these operands through them. */
 
+/** Returns what of a form is known with `depth` loops over REDUCED variables open, at the first point of the tile. */
+V operand_first(struct emitter *e, const struct context *cx, uint32_t form, uint32_t depth);
 /** Sets the row pointers of guarded operands while `depth` loops over REDUCED variables are open; those outside the tensor
  * point to zeros. */
 void operand_set_edge_pointers(struct emitter *e, const struct context *cx, uint32_t depth);
