@@ -163,7 +163,7 @@ void accumulator_reset(struct emitter *e, const struct context *cx, uint32_t id,
         if (!used[p])
             continue;
         uint32_t lanes = p == PART_SCALAR ? 1 : e->s->lanes;
-        V start = const_splat(&e->m, identity, lanes);
+        V start = splat(&e->m, identity, lanes);
         start = has_keys(e, x, lanes) ? key_of(&e->m, x, start) : start;
         if (in_blocks || carries(e, x)) {
             slot_store(e, a->total, p, start);
@@ -174,7 +174,7 @@ void accumulator_reset(struct emitter *e, const struct context *cx, uint32_t id,
         if (has_nan_flags(e, x, start) && nan_flags_of(e, id) == id)
             slot_store(e, a->nan, p, const_zero(&e->m, type_lanes(type_i1, lanes)));
         if (x->op == K_REDUCE && kexpr_is_place(x)) /* later than every index, so that the first element wins */
-            slot_store(e, a->index, p, const_splat(&e->m, const_int(&e->m, 32, INT32_MAX), lanes));
+            slot_store(e, a->index, p, splat(&e->m, const_int(&e->m, 32, INT32_MAX), lanes));
     }
 }
 

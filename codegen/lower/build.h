@@ -80,10 +80,6 @@ static inline V const_index(const struct build *m, int64_t value)
 {
     return const_int(m, m->index_bits, value);
 }
-static inline V const_splat(const struct build *m, V scalar, uint32_t lanes)
-{
-    return scalar->op == LOOP_CONST ? const_bits(m, type_lanes(element_type(scalar), lanes), scalar->bits[0]) : scalar;
-}
 static inline V const_zero(const struct build *m, T type)
 {
     return const_bits(m, type, 0);

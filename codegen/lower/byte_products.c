@@ -223,7 +223,7 @@ static V numbers_of(const struct emitter *e, V words, uint32_t h)
     if (!p->columns || p->zero == KEXPR_NONE)
         return part;
     V zero = const_int(m, 8, (int64_t)e->k->exprs[p->zero].bits.f32);
-    part = op_sub(m, op_bitcast(m, part, bytes), const_splat(m, zero, BYTES * lanes));
+    part = op_sub(m, op_bitcast(m, part, bytes), splat(m, zero, BYTES * lanes));
     return op_bitcast(m, part, words->type);
 }
 

@@ -18,7 +18,7 @@ static V emit_step(const struct build *m, const struct expansion *x, const struc
     V args[3] = {NULL, NULL, NULL};
 
     if (s->op == K_CONST)
-        return const_splat(m, const_scalar(m, s->type, s->bits), lanes);
+        return splat(m, const_scalar(m, s->type, s->bits), lanes);
     for (uint32_t a = 0; a < 3 && s->args[a] != EXPANSION_NONE; a++)
         args[a] = values[s->args[a]];
     return emit_native(m, s->op, s->type, x->steps[s->args[0]].type, args[0], args[1], args[2]);

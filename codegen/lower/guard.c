@@ -64,7 +64,7 @@ void guards_value(struct emitter *e, const struct context *cx, uint32_t form, ui
 
 V guard_fill(struct emitter *e, const struct kexpr *load, uint32_t lanes)
 {
-    return narrow_float(&e->m, const_splat(&e->m, const_scalar(&e->m, load->type, load->bits), lanes),
+    return narrow_float(&e->m, splat(&e->m, const_scalar(&e->m, load->type, load->bits), lanes),
                         e->k->tensors[load->tensor].type);
 }
 

@@ -184,7 +184,7 @@ static void load_chunk(const struct matrix_tile *x, const struct side *s, uint32
     guards_value(e, &cx, form + 1, load->guard_count, e->info.inner_level, &inside, &lanes);
     V index = form_evaluate(e, &cx, form).base, tensor = tensor_pointer(e, load->tensor);
     if (inside) {
-        op_set(m, part, const_splat(m, const_int(m, 32, (int32_t)(fill << 16 | fill)), CHUNK / 2));
+        op_set(m, part, splat(m, const_int(m, 32, (int32_t)(fill << 16 | fill)), CHUNK / 2));
         loop_if_begin(m->b, inside);
     }
     V address = op_address(m, type_i16, tensor, index);

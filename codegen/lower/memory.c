@@ -264,7 +264,7 @@ V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
         uint32_t width = expr_is_vector(e, cx, expr) ? cx->lanes : 1;
         value = splat(m, value, width);
         guard = splat(m, guard, width);
-        value = op_select(m, guard, value, const_splat(m, fill, width));
+        value = op_select(m, guard, value, splat(m, fill, width));
     }
     return value;
 }

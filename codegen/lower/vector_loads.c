@@ -49,7 +49,7 @@ static V elements_left(struct emitter *e, const struct context *cx, const struct
 {
     const struct build *m = &e->m;
     V left = op_mul(m, cx->left, const_index(m, part->stride));
-    V elements = op_add(m, const_iota(m, 32, cx->lanes), const_splat(m, const_int(m, 32, part->first), cx->lanes));
+    V elements = op_add(m, const_iota(m, 32, cx->lanes), splat(m, const_int(m, 32, part->first), cx->lanes));
 
     left = splat(m, op_trunc(m, left, type_i32), cx->lanes);
     return op_ult(m, elements, left);
@@ -152,7 +152,7 @@ static V choose(const struct emitter *e, const V *vectors, uint32_t count, V ind
     for (uint32_t i = 0; i < count; i += step) {
         V some = step == 2 && i + 1 < count ? op3(m, LOOP_PERMUTE2, vectors[i], index, vectors[i + 1])
                                             : op2(m, LOOP_PERMUTE, vectors[i], index);
-        V here = op_uge(m, index, const_splat(m, const_int(m, 32, (int64_t)i * lanes), lanes));
+        V here = op_uge(m, index, splat(m, const_int(m, 32, (int64_t)i * lanes), lanes));
         result = result ? op_select(m, here, some, result) : some;
     }
     return result;
@@ -183,7 +183,7 @@ static V load_part(const struct emitter *e, const struct permuted *p, V lanes)
     V address = op_address(m, p->element, p->address, first);
     for (uint32_t i = 0; i < p->vectors; i++) {
         V before = const_index(m, (int64_t)i * count);
-        V numbers = op_add(m, const_iota(m, 32, count), const_splat(m, const_int(m, 32, (int64_t)i * count), count));
+        V numbers = op_add(m, const_iota(m, 32, count), splat(m, const_int(m, 32, (int64_t)i * count), count));
         V exists = op_lt(m, numbers, left);
         V loaded = op_load(m, vector, op_address(m, p->element, address, before), exists, p->align);
         vectors[i] = p->element == i32 ? loaded : op_zext(m, loaded, type_lanes(i32, count));
