@@ -6,17 +6,10 @@
 
 #include <string.h>
 
-#define SAME LOOP_RESULT_SAME
-#define SECOND LOOP_RESULT_SECOND
-#define CONDITION LOOP_RESULT_CONDITION
-#define ELEMENT LOOP_RESULT_ELEMENT
-#define GIVEN LOOP_RESULT_GIVEN
-#define NONE LOOP_RESULT_NONE
-
 const struct loop_op_row loop_op_rows[LOOP_OP_COUNT] = {
-#define LOOP_OP(NAME, name, operands, result) [LOOP_##NAME] = {#name, operands, result, LOOP_ANYWHERE},
-#define LOOP_KERNEL(NAME, name, operands, result) [LOOP_##NAME] = {#name, operands, result, LOOP_IN_KERNEL},
-#define LOOP_ITEMS(NAME, name, operands, result) [LOOP_##NAME] = {#name, operands, result, LOOP_WITH_ITEMS},
+#define LOOP_OP(NAME, name, operands, result) [LOOP_##NAME] = {#name, operands, LOOP_RESULT_##result, LOOP_ANYWHERE},
+#define LOOP_KERNEL(NAME, name, operands, result) [LOOP_##NAME] = {#name, operands, LOOP_RESULT_##result, LOOP_IN_KERNEL},
+#define LOOP_ITEMS(NAME, name, operands, result) [LOOP_##NAME] = {#name, operands, LOOP_RESULT_##result, LOOP_WITH_ITEMS},
 #include "ir/loop/loop_ops.def"
 };
 
