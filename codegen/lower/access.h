@@ -21,10 +21,15 @@ static inline bool guard_is_known(const struct context *cx, const struct form_va
 {
     return p->kind == FORM_UNIFORM ? cx->rows_inside : cx->lanes_inside;
 }
+/** One of the vectors that a strided load is extracted from. */
+struct guard_part {
+    uint32_t first;  /* its first element, counted from that of the first lane */
+    uint32_t stride; /* from lane to lane */
+};
 /** Emits the conjunction of guards, for use at level: *scalar holds for all lanes, *lanes per lane; each is NULL if there is
- * none. */
-void guards_value(struct emitter *e, const struct context *cx, uint32_t form, uint32_t count, uint32_t level, V *scalar,
-                  V *lanes);
+ * none.  With a part the lanes are its elements. */
+void guards_value(struct emitter *e, const struct context *cx, uint32_t form, uint32_t count, uint32_t level,
+                  const struct guard_part *part, V *scalar, V *lanes);
 /** Returns scalar conditions: guards hold for every lane, and may hold for some, by those of the first and the last one.
  * Returns false if that is not possible, because a guard depends on other variables than the vector's. */
 bool guards_at_ends(struct emitter *e, const struct context *cx, uint32_t form, uint32_t count, V *every, V *some);

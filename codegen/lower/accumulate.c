@@ -525,7 +525,7 @@ static struct pair combine_items(struct emitter *e, const struct kexpr *x, struc
     op_set(m, value, p.value);
     if (has_place)
         op_set(m, place, p.place);
-    V item = loop_for_begin(m->b, op_add(m, first, const_index(m, step)), const_index(m, end), 0);
+    V item = loop_for_begin(m->b, op_plus(m, first, step), const_index(m, end), 0);
     other = load_pair(e, like.value->type, has_place, item);
     p.value = op_get(m, value);
     p.place = has_place ? op_get(m, place) : NULL;

@@ -251,6 +251,28 @@ static inline V op_any(const struct build *m, V condition)
  * so have these. */
 V op_divide_index(const struct build *m, V a, V b);
 V op_modulo_index(const struct build *m, V a, V b);
+/** Do the same, or add and multiply, with a number. */
+static inline V op_plus(const struct build *m, V index, int64_t number)
+{
+    return op_add(m, index, const_index(m, number));
+}
+static inline V op_times(const struct build *m, V index, int64_t number)
+{
+    return op_mul(m, index, const_index(m, number));
+}
+static inline V op_over(const struct build *m, V index, int64_t number)
+{
+    return number == 1 ? index : op_divide_index(m, index, const_index(m, number));
+}
+static inline V op_modulo(const struct build *m, V index, int64_t number)
+{
+    return op_modulo_index(m, index, const_index(m, number));
+}
+/** Returns how many parts of so many each a number has; the last one may have fewer. */
+static inline V op_parts(const struct build *m, V number, int64_t each)
+{
+    return op_over(m, op_plus(m, number, each - 1), each);
+}
 
 /** Makes the addresses of a function's innermost loops of pointers and sums that grow with the loops' variables (induction.c).
  */

@@ -148,12 +148,11 @@ static void emit_tile_at(const struct global_tile *g, V m0, V n0)
     frame_open(&e->frame, LEVEL_UNIT);
     frame_open(&e->frame, e->info.point_level);
     for (uint32_t r = 0; r < t->t->rows && t->t->m; r++) {
-        space_decode(e, t->t->m, op_smin(m, op_add(m, m0, const_index(m, r)), op_sub(m, t->rows, const_index(m, 1))));
+        space_decode(e, t->t->m, op_smin(m, op_plus(m, m0, r), op_sub(m, t->rows, const_index(m, 1))));
         space_keep(e, t->t->m, &g->rows[r * g->row_vars]);
     }
     for (uint32_t v = 0; v < t->t->vectors; v++)
-        g->columns[v] =
-            op_smin(m, op_add(m, n0, const_index(m, (int64_t)v * lanes)), op_sub(m, t->columns, const_index(m, lanes)));
+        g->columns[v] = op_smin(m, op_plus(m, n0, (int64_t)v * lanes), op_sub(m, t->columns, const_index(m, lanes)));
     item_tile_begin(t, true);
     nest(g, 0);
     const bool late = t->scaled < 2 && !t->t->factor_depth;
@@ -177,18 +176,12 @@ void emit_global_tiles(struct emitter *e, const struct gpu_schedule *s)
         return;
     g.tile->share = s->tile.k_items > 1 ? space_place(e, LOOP_ITEM, 1) : NULL;
     V n0 = space_item(e, s, 0, s->lanes * s->tile.vectors);
-    V m0 = op_mul(m, space_place(e, LOOP_GROUP, 1), const_index(m, s->tile.rows));
+    V m0 = op_times(m, space_place(e, LOOP_GROUP, 1), s->tile.rows);
     frame_enter(&e->frame, LEVEL_ENTRY, s->partial[0] && !g.tile->share ? op_lt(m, n0, g.tile->columns) : NULL);
     frame_open(&e->frame, LEVEL_UNIT);
     space_decode(e, s->dimensions[2], space_item(e, s, 2, 1));
     emit_tile_at(&g, m0, n0);
     frame_leave(&e->frame, LEVEL_ENTRY);
-}
-
-/* Returns how many tiles of a size so many rows or columns make. */
-static V tiles_of(const struct build *m, V points, uint32_t size)
-{
-    return op_divide_index(m, op_add(m, points, const_index(m, size - 1)), const_index(m, size));
 }
 
 void emit_stage_tiles(struct emitter *e, const struct gpu_schedule *s, const struct stage_item *at, uint64_t fixed)
@@ -200,7 +193,7 @@ void emit_stage_tiles(struct emitter *e, const struct gpu_schedule *s, const str
 
     if (!global_tile_of(e, s, &g))
         return;
-    V tiles_n = tiles_of(m, g.tile->columns, width), tiles_m = tiles_of(m, g.tile->rows, s->tile.rows);
+    V tiles_n = op_parts(m, g.tile->columns, width), tiles_m = op_parts(m, g.tile->rows, s->tile.rows);
     V count = op_mul(m, op_mul(m, tiles_n, tiles_m), space_points(e, batch));
     frame_enter(&e->frame, LEVEL_ENTRY, NULL);
     V number = loop_for_begin(m->b, at->id, count, 0);
@@ -208,8 +201,8 @@ void emit_stage_tiles(struct emitter *e, const struct gpu_schedule *s, const str
     V rest = op_divide_index(m, number, tiles_n);
     space_decode(e, fixed, at->tile);
     space_decode(e, batch, op_divide_index(m, rest, tiles_m));
-    emit_tile_at(&g, op_mul(m, op_modulo_index(m, rest, tiles_m), const_index(m, s->tile.rows)),
-                 op_mul(m, op_modulo_index(m, number, tiles_n), const_index(m, width)));
+    emit_tile_at(&g, op_times(m, op_modulo_index(m, rest, tiles_m), s->tile.rows),
+                 op_times(m, op_modulo_index(m, number, tiles_n), width));
     loop_for_end(m->b, const_index(m, s->local[0]));
     frame_leave(&e->frame, LEVEL_ENTRY);
 }

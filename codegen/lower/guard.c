@@ -22,42 +22,42 @@ V guard_contiguous(struct emitter *e, const struct context *cx, V base, V bound)
     V first = op_trunc(m, base, type_i32);
     if (!e->s->edges.far_guards)
         return op_ult(m, op_add(m, splat(m, first, cx->lanes), const_iota(m, 32, cx->lanes)), bound);
-    V near = op_add(m, base, const_index(m, cx->lanes));
+    V near = op_plus(m, base, cx->lanes);
     near = op_ult(m, near, const_index(m, (INT64_C(1) << 31) + cx->lanes));
     first = op_select(m, near, first, const_int(m, 32, INT32_MIN));
     V lane = op_add(m, splat(m, first, cx->lanes), const_iota(m, 32, cx->lanes));
     return op_ult(m, lane, bound);
 }
 
-void guards_value(struct emitter *e, const struct context *cx, uint32_t form, uint32_t count, uint32_t level, V *scalar,
-                  V *lanes)
+void guards_value(struct emitter *e, const struct context *cx, uint32_t form, uint32_t count, uint32_t level,
+                  const struct guard_part *part, V *scalar, V *lanes)
 {
     struct loop_place *here = e->m.b->at;
 
     *scalar = *lanes = NULL;
     for (uint32_t i = 0; i < count; i++) {
         const struct form *f = &e->info.forms[form + i];
-        V bound = number_value(e, f->number + 1 + f->affine->count);
+        V bound = form_bound(e, form + i), c;
         if (kaffine_coefficient(*f->affine, e->s->tile.m_var) ? cx->steps_hold : cx->line_holds)
             continue;
         struct form_value p = form_evaluate(e, cx, form + i);
         if (guard_is_known(cx, &p))
             continue;
-        if (p.kind == FORM_CONTIGUOUS) {
+        const bool contiguous = p.kind == FORM_CONTIGUOUS || (part && p.kind != FORM_UNIFORM);
+        if (contiguous) {
             frame_at(&e->frame, LEVEL_ENTRY);
             bound = splat(&e->m, op_trunc(&e->m, bound, type_i32), cx->lanes);
         }
         frame_at(&e->frame, f->level);
-        if (p.kind == FORM_UNIFORM) {
-            V c = op_ult(&e->m, p.base, bound);
-            frame_at(&e->frame, level);
-            *scalar = guard_and(e, *scalar, c);
-        } else {
-            V c = p.kind == FORM_CONTIGUOUS ? guard_contiguous(e, cx, p.base, bound)
-                                            : op_ult(&e->m, form_lanes(e, cx, &p), splat(&e->m, bound, cx->lanes));
-            frame_at(&e->frame, level);
-            *lanes = guard_and(e, *lanes, c);
-        }
+        if (p.kind == FORM_UNIFORM)
+            c = op_ult(&e->m, p.base, bound);
+        else if (contiguous)
+            c = guard_contiguous(e, cx, part ? op_plus(&e->m, p.base, part->first) : p.base, bound);
+        else
+            c = op_ult(&e->m, form_lanes(e, cx, &p), splat(&e->m, bound, cx->lanes));
+        frame_at(&e->frame, level);
+        V *all = p.kind == FORM_UNIFORM ? scalar : lanes;
+        *all = guard_and(e, *all, c);
     }
     e->m.b->at = here;
 }
@@ -109,22 +109,25 @@ static void open_corner(struct emitter *e, bool last)
     }
 }
 
+/* Returns a form's value in the last lane. */
+static V last_lane(struct emitter *e, const struct context *cx, uint32_t form, const struct form_value *p)
+{
+    if (p->kind == FORM_UNIFORM)
+        return p->base;
+    V step = form_coefficient(e, &e->info.forms[form], e->s->vector_var);
+    return op_add(&e->m, p->base, op_times(&e->m, step, (int64_t)cx->lanes - 1));
+}
+
 static void test_guard(struct emitter *e, const struct context *cx, uint32_t form, V *rows, V *lanes)
 {
     const struct build *m = &e->m;
-    const struct form *f = &e->info.forms[form];
-    V bound = number_value(e, f->number + 1 + f->affine->count);
-    struct form_value p = form_evaluate(e, cx, form);
-    V step = p.kind == FORM_UNIFORM ? NULL : number_value(e, f->number + 1 + (uint32_t)f->vector_term);
+    V bound = form_bound(e, form);
+    const struct form_value p = form_evaluate(e, cx, form);
+    V *all = p.kind == FORM_UNIFORM ? rows : lanes;
 
-    V holds = op_ult(m, p.base, bound);
-    if (!step) {
-        *rows = guard_and(e, *rows, holds);
-        return;
-    }
-    *lanes = guard_and(e, *lanes, holds);
-    V last = op_add(m, p.base, op_mul(m, step, const_index(m, (int64_t)cx->lanes - 1)));
-    *lanes = guard_and(e, *lanes, op_ult(m, last, bound));
+    *all = guard_and(e, *all, op_ult(m, p.base, bound));
+    if (p.kind != FORM_UNIFORM)
+        *all = guard_and(e, *all, op_ult(m, last_lane(e, cx, form, &p), bound));
 }
 
 bool guards_at_ends(struct emitter *e, const struct context *cx, uint32_t form, uint32_t count, V *every, V *some)
@@ -132,25 +135,21 @@ bool guards_at_ends(struct emitter *e, const struct context *cx, uint32_t form, 
     const struct build *m = &e->m;
 
     *every = *some = NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct form *f = &e->info.forms[form + i];
-        const V bound = number_value(e, f->number + 1 + f->affine->count);
-        const struct form_value p = form_evaluate(e, cx, form + i);
-        V first = p.base, last = first, low = first, high;
+    for (uint32_t g = form; g < form + count; g++) {
+        const V bound = form_bound(e, g);
+        const struct form_value p = form_evaluate(e, cx, g);
+        V low = p.base, high;
 
-        if (f->derived_lanes)
+        if (e->info.forms[g].derived_lanes)
             return false;
         frame_here(&e->frame);
-        *every = guard_and(e, *every, op_ult(m, first, bound));
-        if (p.kind != FORM_UNIFORM) {
-            V step = number_value(e, f->number + 1 + (uint32_t)f->vector_term);
-            last = op_add(m, first, op_mul(m, step, const_index(m, (int64_t)cx->lanes - 1)));
+        *every = guard_and(e, *every, op_ult(m, p.base, bound));
+        V last = high = last_lane(e, cx, g, &p);
+        if (p.kind != FORM_UNIFORM)
             *every = guard_and(e, *every, op_ult(m, last, bound));
-        }
-        high = last;
         if (p.kind == FORM_REVERSED || p.kind == FORM_LANES) {
-            low = op_smin(m, first, last);
-            high = op_smax(m, first, last);
+            low = op_smin(m, p.base, last);
+            high = op_smax(m, p.base, last);
         }
         *some = guard_and(e, *some, op_and(m, op_ge(m, high, const_index(m, 0)), op_lt(m, low, bound)));
     }

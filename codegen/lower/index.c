@@ -35,6 +35,11 @@ V form_coefficient(struct emitter *e, const struct form *f, uint32_t var)
     return NULL;
 }
 
+V form_bound(struct emitter *e, uint32_t form)
+{
+    return number_value(e, e->info.forms[form].number + 1 + e->info.forms[form].affine->count);
+}
+
 uint32_t tensor_alignment(const struct emitter *e, uint32_t tensor)
 {
     const struct ktensor *t = &e->k->tensors[tensor];
@@ -386,14 +391,14 @@ V stepped_pointer(struct emitter *e, T element, V groups[ROW_GROUPS], V step, ui
         if (groups[g])
             continue;
         frame_at(&e->frame, LEVEL_ENTRY);
-        offset = op_mul(&e->m, step, const_index(&e->m, 4));
+        offset = op_times(&e->m, step, 4);
         frame_at(&e->frame, e->info.vector_level);
         groups[g] = op_opaque(&e->m, op_address(&e->m, element, groups[g - 1], offset));
     }
     if (i % 4 == 0)
         return groups[i / 4];
     frame_at(&e->frame, LEVEL_ENTRY);
-    offset = op_mul(&e->m, step, const_index(&e->m, i % 4));
+    offset = op_times(&e->m, step, i % 4);
     frame_at(&e->frame, e->info.vector_level);
     return op_address(&e->m, element, groups[i / 4], offset);
 }

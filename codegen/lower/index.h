@@ -13,6 +13,8 @@
 V number_value(struct emitter *e, uint32_t number);
 /** Returns the coefficient of a variable in a form, or NULL if it has none. */
 V form_coefficient(struct emitter *e, const struct form *f, uint32_t var);
+/** Returns what the form of a guard must be below, and at least 0. */
+V form_bound(struct emitter *e, uint32_t form);
 /** Returns the first value of a loop variable: 0, or its lower bound, which is loaded at the function's entry. */
 V var_first(struct emitter *e, uint32_t var);
 /** Returns the end of its values: its size, or its upper bound, which is loaded likewise. */

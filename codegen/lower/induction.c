@@ -44,7 +44,7 @@ static V find_sum(struct induction *d, V factor, int64_t times)
     d->sums[d->count++] = sum;
     d->before.after = d->loop->previous; /* the slot, if the loop was first */
     d->b.at = &d->before;
-    V product = op_mul(&d->m, factor, const_index(&d->m, times)), step = op_mul(&d->m, product, body->last->args[0]);
+    V product = op_times(&d->m, factor, times), step = op_mul(&d->m, product, body->last->args[0]);
     op_set(&d->m, sum, op_mul(&d->m, d->loop->args[0], product));
     d->b.at = &end;
     op_set(&d->m, sum, op_add(&d->m, op_get(&d->m, sum), step));

@@ -172,9 +172,9 @@ V item_tile_store(struct item_tile *t, const V *factors)
 /* Returns the number of an element of the group's memory: number i of a share's `at_once`, of item `own` of so many. */
 static V shared_index(const struct build *m, V share, uint32_t at_once, V i, uint32_t items, V own)
 {
-    V number = op_add(m, op_mul(m, share, const_index(m, at_once)), i);
+    V number = op_add(m, op_times(m, share, at_once), i);
 
-    return op_add(m, op_mul(m, number, const_index(m, items)), own);
+    return op_add(m, op_times(m, number, items), own);
 }
 
 void item_tile_add_shares(struct item_tile *t, V array, V memory, V own, uint32_t items, uint32_t at_once)
@@ -248,8 +248,8 @@ void item_tile_points(struct item_tile *t, V array, V row, V column, uint32_t st
     frame_open(&t->e->frame, LEVEL_UNIT);
     space_decode(t->e, t->t->m, row);
     V v = loop_for_begin(m->b, zero, vectors, 0);
-    V first = op_mul(m, op_add(m, op_mul(m, r, vectors), v), const_index(m, t->s->lanes));
-    emit_vector_of(t, array, first, op_add(m, column, op_mul(m, v, const_index(m, step))));
+    V first = op_times(m, op_add(m, op_mul(m, r, vectors), v), t->s->lanes);
+    emit_vector_of(t, array, first, op_add(m, column, op_times(m, v, step)));
     loop_for_end(m->b, one);
     loop_end(m->b);
     loop_for_end(m->b, one);

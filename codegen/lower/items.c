@@ -119,7 +119,7 @@ static void emit_stage_points(struct emitter *e, const struct gpu_schedule *s, c
     count = space_points(e, rest);
     if (vectors) {
         V size = number_value(e, e->info.var_number[s->lane_var]);
-        of_row = op_divide_index(m, op_add(m, size, const_index(m, s->lanes - 1)), const_index(m, s->lanes));
+        of_row = op_parts(m, size, s->lanes);
         count = op_mul(m, of_row, count);
     }
     frame_enter(&e->frame, LEVEL_ENTRY, NULL);
@@ -128,7 +128,7 @@ static void emit_stage_points(struct emitter *e, const struct gpu_schedule *s, c
     space_decode(e, fixed, at->tile);
     if (vectors) {
         space_decode(e, rest, op_divide_index(m, point, of_row));
-        emit_vector_item(e, s, op_mul(m, op_modulo_index(m, point, of_row), const_index(m, s->lanes)));
+        emit_vector_item(e, s, op_times(m, op_modulo_index(m, point, of_row), s->lanes));
     } else {
         space_decode(e, rest, point);
         emit_at(e, NULL, 1);
@@ -148,7 +148,7 @@ static void emit_stage_rows(struct emitter *e, const struct gpu_schedule *s, con
     struct sharing sharing = {.item = op_divide_index(m, at->id, slots),
                               .items = at->row_items,
                               .memory = at->memory,
-                              .first = op_mul(m, slot, const_index(m, at->row_items))};
+                              .first = op_times(m, slot, at->row_items)};
 
     e->sharing = &sharing;
     frame_enter(&e->frame, LEVEL_ENTRY, NULL);

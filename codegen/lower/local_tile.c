@@ -96,13 +96,12 @@ static uint32_t vector_of(uint32_t numbers)
 static V place_of(const struct item_tile *t, const struct bringing *b, V j)
 {
     const struct build *m = &t->e->m;
-    const uint32_t vector = vector_of(t->t->vectors);
+    const uint32_t vector = vector_of(t->t->vectors), items = t->t->items_n;
 
     if (b->is_m || vector == 1)
         return j;
-    V items = const_index(m, t->t->items_n), some = const_index(m, t->t->items_n * vector), size = const_index(m, vector);
-    V vectors = op_mul(m, op_divide_index(m, j, some), some), item = op_mul(m, op_modulo_index(m, j, items), size);
-    return op_add(m, op_add(m, vectors, item), op_modulo_index(m, op_divide_index(m, j, items), size));
+    V vectors = op_times(m, op_over(m, j, items * vector), items * vector), item = op_times(m, op_modulo(m, j, items), vector);
+    return op_add(m, op_add(m, vectors, item), op_modulo(m, op_over(m, j, items), vector));
 }
 
 /* Finds a row or column that an item brings numbers of. */
@@ -120,8 +119,8 @@ static void find_line(const struct local_tile *l, const struct bringing *b, V j,
 /* Splits an item's number: into a line and which of those that share it, or a place. */
 static void split(const struct build *m, V number, bool along_k, uint32_t places, uint32_t width, V *line, V *k)
 {
-    V size = const_index(m, along_k ? places : width), low = op_modulo_index(m, number, size);
-    V high = op_divide_index(m, number, size);
+    const uint32_t size = along_k ? places : width;
+    V low = op_modulo(m, number, size), high = op_over(m, number, size);
 
     *line = along_k ? high : low;
     *k = along_k ? low : high;
@@ -139,7 +138,7 @@ static bool find_brought(const struct local_tile *l, struct bringing *b)
     if (b->sharing) {
         split(m, l->item, along_k, b->sharing, b->width, &j, &k);
         find_line(l, b, j, &b->lines[0]);
-        k = op_mul(m, k, const_index(m, b->count));
+        k = op_times(m, k, b->count);
     }
     for (uint32_t i = 0; i < b->count; i++) {
         struct brought *x = &b->brought[i];
@@ -149,10 +148,10 @@ static bool find_brought(const struct local_tile *l, struct bringing *b)
         for (uint32_t n = 0; n < b->numbers; n++)
             x->next[n] = loop_slot(m->b, type_of(l->tile->type));
         if (b->sharing) {
-            x->k = op_add(m, k, const_index(m, i));
+            x->k = op_plus(m, k, i);
             continue;
         }
-        V place = op_add(m, l->item, const_index(m, i * items));
+        V place = op_plus(m, l->item, i * items);
         x->line = i;
         x->exists = (i + 1) * items > all ? op_lt(m, place, const_index(m, all)) : NULL;
         split(m, place, along_k, b->places, b->width, &j, &x->k);
@@ -210,7 +209,7 @@ static void emit_load(const struct local_tile *l, const struct bringing *b, V fr
 {
     struct emitter *e = l->tile->e;
     const struct build *m = &e->m;
-    V begin = b->numbers > 1 ? op_divide_index(m, from, const_index(m, b->numbers)) : from;
+    V begin = b->numbers > 1 ? op_over(m, from, b->numbers) : from;
 
     if (b->whole) {
         space_decode(e, kvars_from(e->k->parallel_count, b->loops), begin);
@@ -232,7 +231,7 @@ static V number_at(const struct local_tile *l, const struct bringing *b, V k, V 
 {
     const struct build *m = &l->tile->e->m;
     const T type = type_of(l->tile->type);
-    V step = op_address(m, type, op_address(m, type, l->memory, b->first), op_mul(m, k, const_index(m, b->stride)));
+    V step = op_address(m, type, op_address(m, type, l->memory, b->first), op_times(m, k, b->stride));
 
     return op_address(m, type, step, place);
 }
@@ -246,7 +245,7 @@ static void emit_keep(const struct local_tile *l, const struct bringing *b)
         if (x->exists)
             loop_if_begin(m->b, x->exists);
         for (uint32_t n = 0; n < b->numbers; n++) {
-            V k = op_add(m, op_mul(m, x->k, const_index(m, b->numbers)), const_index(m, n));
+            V k = op_plus(m, op_times(m, x->k, b->numbers), n);
             op_store(m, op_get(m, x->next[n]), number_at(l, b, k, b->lines[x->line].place), NULL, sizeof(float));
         }
         if (x->exists)
@@ -261,10 +260,10 @@ static void load_numbers(const struct local_tile *l, const struct bringing *b, V
     const struct build *m = &t->e->m;
     const uint32_t count = b->is_m ? t->t->rows : t->t->vectors, vector = vector_of(count);
     const T type = type_lanes(type_of(t->type), vector);
-    V from = op_mul(m, b->is_m ? l->item_m : l->item_n, const_index(m, b->is_m ? count : vector)), loaded = NULL;
+    V from = op_times(m, b->is_m ? l->item_m : l->item_n, b->is_m ? count : vector), loaded = NULL;
 
     for (uint32_t i = 0; i < count; i++) {
-        V at = op_add(m, from, const_index(m, b->is_m ? i : i * t->t->items_n));
+        V at = op_plus(m, from, b->is_m ? i : i * t->t->items_n);
         loaded = i % vector ? loaded : op_load(m, type, number_at(l, b, k, at), NULL, (uint32_t)sizeof(float) * vector);
         V value = vector > 1 ? op_extract(m, loaded, const_int(m, 64, i % vector)) : loaded;
         for (uint32_t j = 0; j < t->count; j++)
@@ -309,7 +308,7 @@ static void emit_sums(const struct local_tile *l, V iterations)
     loop_end(m->b);
     emit_steps(l);
     if (t->totals) {
-        V full = op_eq(m, op_modulo_index(m, next, const_index(m, GPU_LOCAL_SUM_STEPS)), zero);
+        V full = op_eq(m, op_modulo(m, next, GPU_LOCAL_SUM_STEPS), zero);
         loop_if_begin(m->b, op_or(m, full, op_not(m, more)));
         for (uint32_t i = 0; i < t->count; i++)
             item_tile_flush(t, i);
@@ -332,12 +331,12 @@ static bool begin_tile(struct local_tile *l, uint32_t places)
     l->item_n = space_place(t->e, LOOP_ITEM, 0);
     l->item_m = space_place(t->e, LOOP_ITEM, 1);
     t->share = g->k_items > 1 ? space_place(t->e, LOOP_ITEM, 2) : NULL;
-    V group = op_mul(m, space_place(t->e, LOOP_GROUP, 1), const_index(m, g->items_m));
-    l->m0 = op_mul(m, group, const_index(m, g->rows));
-    l->n0 = op_mul(m, space_place(t->e, LOOP_GROUP, 0), const_index(m, g->items_n * g->vectors));
-    l->item = op_add(m, op_mul(m, l->item_m, const_index(m, g->items_n)), l->item_n);
+    V group = op_times(m, space_place(t->e, LOOP_GROUP, 1), g->items_m);
+    l->m0 = op_times(m, group, g->rows);
+    l->n0 = op_times(m, space_place(t->e, LOOP_GROUP, 0), g->items_n * g->vectors);
+    l->item = op_add(m, op_times(m, l->item_m, g->items_n), l->item_n);
     if (t->share)
-        l->item = op_add(m, op_mul(m, t->share, const_index(m, g->items_m * g->items_n)), l->item);
+        l->item = op_add(m, op_times(m, t->share, g->items_m * g->items_n), l->item);
     space_decode(t->e, t->s->dimensions[2], space_place(t->e, LOOP_GROUP, 2));
     for (uint32_t o = 0; o < 2; o++)
         if (!bringing_of(t, o, places, &l->sides[o]) || !find_brought(l, &l->sides[o]))
@@ -365,16 +364,15 @@ void emit_local_tiles(struct emitter *e, const struct gpu_schedule *s)
     for (uint32_t o = 0; o < 2; o++) {
         struct bringing *b = &l.sides[o];
         b->first = const_index(m, o ? (int64_t)g->k_tile * l.sides[0].stride : 0);
-        b->limit = b->numbers > 1 ? op_divide_index(m, iterations, const_index(m, b->numbers)) : iterations;
+        b->limit = b->numbers > 1 ? op_over(m, iterations, b->numbers) : iterations;
     }
     item_tile_begin(l.tile, false); /* blocks are so long that few are added up */
     frame_enter(&e->frame, LEVEL_UNIT, NULL);
     emit_sums(&l, iterations);
     frame_leave(&e->frame, LEVEL_UNIT);
-    V array = item_tile_store(l.tile, NULL), own = op_add(m, op_mul(m, l.item_m, const_index(m, g->items_n)), l.item_n);
+    V array = item_tile_store(l.tile, NULL), own = op_add(m, op_times(m, l.item_m, g->items_n), l.item_n);
     if (l.tile->share)
         item_tile_add_shares(l.tile, array, l.memory, own, items, l.tile->count);
-    item_tile_points(l.tile, array, op_add(m, l.m0, op_mul(m, l.item_m, const_index(m, g->rows))), op_add(m, l.n0, l.item_n),
-                     g->items_n);
+    item_tile_points(l.tile, array, op_add(m, l.m0, op_times(m, l.item_m, g->rows)), op_add(m, l.n0, l.item_n), g->items_n);
     frame_leave(&e->frame, LEVEL_ENTRY);
 }

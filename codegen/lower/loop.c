@@ -27,7 +27,7 @@ static struct context strip_context(const struct build *m, const struct context 
     of.copies = s->copies;
     of.vector_base = state->vector_base;
     for (uint32_t c = 0; c < s->copies; c++)
-        state->vector_base[c] = c && !s->transposed ? op_add(m, i, const_index(m, (int64_t)s->lanes * c)) : i;
+        state->vector_base[c] = c && !s->transposed ? op_plus(m, i, (int64_t)s->lanes * c) : i;
     if (s->transposed) {
         state->transposed = *s->transposed;
         of.transposed = &state->transposed;

@@ -52,21 +52,6 @@ struct matrix_tile {
 
 /* ---- numbers ---- */
 
-static V times(const struct build *m, V v, int64_t by)
-{
-    return op_mul(m, v, const_index(m, by));
-}
-
-static V divided(const struct build *m, V v, int64_t by)
-{
-    return by == 1 ? v : op_divide_index(m, v, const_index(m, by));
-}
-
-static V modulo(const struct build *m, V v, int64_t by)
-{
-    return op_modulo_index(m, v, const_index(m, by));
-}
-
 static V half_at(const struct matrix_tile *x, V index)
 {
     return op_address(&x->tile->e->m, type_i16, x->memory, index);
@@ -110,7 +95,7 @@ static void find_place(const struct matrix_tile *x, const struct side *s, V numb
 {
     const struct build *m = &x->tile->e->m;
     const uint32_t of_line = (s->along_rows ? s->width : x->k_tile) / CHUNK;
-    V in_line = times(m, modulo(m, number, of_line), CHUNK), line = divided(m, number, of_line);
+    V in_line = op_times(m, op_modulo(m, number, of_line), CHUNK), line = op_over(m, number, of_line);
 
     c->j = s->along_rows ? in_line : line;
     c->k = s->along_rows ? line : in_line;
@@ -121,7 +106,7 @@ static void find_chunk(const struct matrix_tile *x, const struct side *s, uint32
     struct emitter *e = x->tile->e;
     const struct build *m = &e->m;
     struct chunk *c = &s->own_chunks[i];
-    V number = op_add(m, x->item, const_index(m, i * x->items)), end = s->is_m ? x->tile->rows : x->tile->columns;
+    V number = op_plus(m, x->item, i * x->items), end = s->is_m ? x->tile->rows : x->tile->columns;
 
     find_place(x, s, number, c);
     V at = op_add(m, s->start, c->j);
@@ -181,7 +166,7 @@ static void load_chunk(const struct matrix_tile *x, const struct side *s, uint32
     op_set(m, part, const_zero(m, words));
     loop_if_begin(m->b, op_and(m, c->has, op_lt(m, iteration, x->iterations)));
     set_place(x, s, i, iteration);
-    guards_value(e, &cx, form + 1, load->guard_count, e->info.inner_level, &inside, &lanes);
+    guards_value(e, &cx, form + 1, load->guard_count, e->info.inner_level, NULL, &inside, &lanes);
     V index = form_evaluate(e, &cx, form).base, tensor = tensor_pointer(e, load->tensor);
     if (inside) {
         op_set(m, part, splat(m, const_int(m, 32, (int32_t)(fill << 16 | fill)), CHUNK / 2));
@@ -206,8 +191,8 @@ static void emit_bring(const struct matrix_tile *x, const struct side *s, V buff
 
     for (uint32_t i = 0; i < s->count; i++) {
         const struct chunk *c = &s->own_chunks[i];
-        V at = op_add(m, times(m, s->along_rows ? c->k : c->j, s->pitch), s->along_rows ? c->j : c->k);
-        at = op_add(m, op_add(m, buffer, const_index(m, s->first)), at);
+        V at = op_add(m, op_times(m, s->along_rows ? c->k : c->j, s->pitch), s->along_rows ? c->j : c->k);
+        at = op_add(m, op_plus(m, buffer, s->first), at);
         if (c->exists)
             loop_if_begin(m->b, c->exists);
         op_store(m, op_get(m, c->words), half_at(x, at), NULL, CHUNK * (uint32_t)sizeof(uint16_t));
@@ -224,12 +209,12 @@ static V own_row(const struct matrix_tile *x, const struct side *s)
 {
     const struct build *m = &x->tile->e->m;
     const bool rows = s->along_rows;
-    V near = modulo(m, divided(m, x->lane, 8), 2), far = divided(m, x->lane, 16), j = s->is_m ? near : far,
+    V near = op_modulo(m, op_over(m, x->lane, 8), 2), far = op_over(m, x->lane, 16), j = s->is_m ? near : far,
       k = s->is_m ? far : near;
-    V row = op_add(m, modulo(m, x->lane, 8), times(m, rows ? k : j, 8));
+    V row = op_add(m, op_modulo(m, x->lane, 8), op_times(m, rows ? k : j, 8));
 
-    row = op_add(m, times(m, x->subgroup[!s->is_m], rows ? 1 : s->pitch), times(m, row, s->pitch));
-    return op_add(m, op_add(m, row, times(m, rows ? j : k, 8)), const_index(m, s->first));
+    row = op_add(m, op_times(m, x->subgroup[!s->is_m], rows ? 1 : s->pitch), op_times(m, row, s->pitch));
+    return op_plus(m, op_add(m, row, op_times(m, rows ? j : k, 8)), s->first);
 }
 
 static V fragment_at(const struct matrix_tile *x, bool m, V i)
@@ -247,8 +232,8 @@ static void load_fragments(const struct matrix_tile *x, const struct side *s, V 
     const struct build *m = &x->tile->e->m;
     const bool rows = s->along_rows;
     V i = begin_unrolled(m, fragment_count(x, s->is_m));
-    V at = op_add(m, op_add(m, op_get(m, x->buffer), s->own), times(m, i, rows ? SIDE : SIDE * s->pitch));
-    V address = half_at(x, op_add(m, at, times(m, k, rows ? s->pitch : 1)));
+    V at = op_add(m, op_add(m, op_get(m, x->buffer), s->own), op_times(m, i, rows ? SIDE : SIDE * s->pitch));
+    V address = half_at(x, op_add(m, at, op_times(m, k, rows ? s->pitch : 1)));
     V loaded = loop_add(m->b, LOOP_MATRIX_LOAD, type_lanes(type_i32, QUADS), &address, 1, rows);
 
     op_store(m, loaded, fragment_at(x, s->is_m, i), NULL, QUADS * sizeof(uint32_t));
@@ -260,7 +245,7 @@ static V sums_at(const struct matrix_tile *x, V i, V j)
 {
     const struct build *m = &x->tile->e->m;
 
-    return op_address(m, type_lanes(type_f32, QUADS), x->sums, op_add(m, times(m, i, x->columns), j));
+    return op_address(m, type_lanes(type_f32, QUADS), x->sums, op_add(m, op_times(m, i, x->columns), j));
 }
 
 static V load_sums(const struct build *m, V address)
@@ -283,7 +268,7 @@ static void emit_products(const struct matrix_tile *x)
         load_fragments(x, &x->sides[o], k);
     V i = begin_unrolled(m, x->rows), j = begin_unrolled(m, x->columns / 2);
     for (uint32_t pair = 0; pair < 2; pair++) {
-        V to = sums_at(x, i, op_add(m, times(m, j, 2), const_index(m, pair)));
+        V to = sums_at(x, i, op_plus(m, op_times(m, j, 2), pair));
         V args[3] = {load_sums(m, to), op_load(m, words, fragment_at(x, true, i), NULL, QUADS * sizeof(uint32_t)),
                      op_load(m, words, fragment_at(x, false, j), NULL, QUADS * sizeof(uint32_t))};
         store_sums(m, loop_add(m->b, LOOP_MATRIX_MULTIPLY, args[0]->type, args, 3, pair), to);
@@ -335,9 +320,9 @@ static void put_sums(const struct matrix_tile *x, V slab, uint32_t pitch, V i)
     V j = begin_unrolled(m, x->columns), sums = load_sums(m, sums_at(x, i, j));
 
     for (uint32_t r = 0; r < QUADS; r++) {
-        V row = op_add(m, divided(m, x->lane, 4), const_index(m, r / 2 * 8));
-        V column = op_add(m, times(m, j, GPU_MATRIX_COLUMNS), times(m, modulo(m, x->lane, 4), 2));
-        V at = op_add(m, op_add(m, times(m, row, pitch), column), op_add(m, slab, const_index(m, r % 2)));
+        V row = op_plus(m, op_over(m, x->lane, 4), r / 2 * 8);
+        V column = op_add(m, op_times(m, j, GPU_MATRIX_COLUMNS), op_times(m, op_modulo(m, x->lane, 4), 2));
+        V at = op_add(m, op_add(m, op_times(m, row, pitch), column), op_plus(m, slab, r % 2));
         op_store(m, op_extract(m, sums, const_int(m, 64, r)), op_address(m, type_f32, x->memory, at), NULL, sizeof(float));
     }
     end_loop(m);
@@ -349,16 +334,16 @@ static void emit_points(const struct matrix_tile *x)
     struct item_tile *t = x->tile;
     const struct build *m = &t->e->m;
     const uint32_t columns = t->t->vectors, pitch = columns + CHUNK;
-    V slab = times(m, divided(m, x->item, SUBGROUP), SIDE * pitch), i = begin_unrolled(m, x->rows);
+    V slab = op_times(m, op_over(m, x->item, SUBGROUP), SIDE * pitch), i = begin_unrolled(m, x->rows);
 
     put_sums(x, slab, pitch, i);
     op_barrier(m);
     V at = loop_for_begin(m->b, x->lane, const_index(m, SIDE * columns), 0);
-    V of_row = divided(m, at, columns), of_column = modulo(m, at, columns);
-    V row = op_add(m, op_add(m, x->sides[0].start, x->subgroup[0]), op_add(m, times(m, i, SIDE), of_row));
+    V of_row = op_over(m, at, columns), of_column = op_modulo(m, at, columns);
+    V row = op_add(m, op_add(m, x->sides[0].start, x->subgroup[0]), op_add(m, op_times(m, i, SIDE), of_row));
     V column = op_add(m, op_add(m, x->sides[1].start, x->subgroup[1]), of_column);
     loop_if_begin(m->b, op_and(m, op_lt(m, row, t->rows), op_lt(m, column, t->columns)));
-    V from = op_add(m, slab, op_add(m, times(m, of_row, pitch), of_column));
+    V from = op_add(m, slab, op_add(m, op_times(m, of_row, pitch), of_column));
     V sum = op_load(m, type_f32, op_address(m, type_f32, x->memory, from), NULL, sizeof(float));
     frame_open(&t->e->frame, LEVEL_UNIT);
     space_decode(t->e, t->t->m, row);
@@ -389,13 +374,13 @@ static void begin_tile(struct matrix_tile *x)
     x->sums = quads(m, type_f32, x->rows * x->columns);
     x->buffer = loop_slot(m->b, type_index(m));
     x->item = space_place(e, LOOP_ITEM, 0);
-    x->lane = modulo(m, x->item, SUBGROUP);
-    x->subgroup[0] = times(m, divided(m, x->item, SUBGROUP * t->items_n), t->rows);
-    x->subgroup[1] = times(m, modulo(m, divided(m, x->item, SUBGROUP), t->items_n), t->vectors);
+    x->lane = op_modulo(m, x->item, SUBGROUP);
+    x->subgroup[0] = op_times(m, op_over(m, x->item, SUBGROUP * t->items_n), t->rows);
+    x->subgroup[1] = op_times(m, op_modulo(m, op_over(m, x->item, SUBGROUP), t->items_n), t->vectors);
     space_decode(e, x->tile->s->dimensions[2], space_place(e, LOOP_GROUP, 2));
     for (uint32_t o = 0; o < 2; o++) {
         struct side *s = &x->sides[o];
-        s->start = times(m, space_place(e, LOOP_GROUP, !o), s->width);
+        s->start = op_times(m, space_place(e, LOOP_GROUP, !o), s->width);
         s->own = own_row(x, s);
         for (uint32_t i = 0; i < s->count; i++)
             find_chunk(x, s, i);

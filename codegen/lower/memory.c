@@ -152,7 +152,7 @@ static V load_by_branches(struct emitter *e, const struct context *cx, uint32_t 
         op_set(m, result, op_load(m, type, address, NULL, align));
         loop_else(m->b);
     }
-    guards_value(e, cx, guards, x->guard_count, e->info.expr_level[expr], &scalar, &lanes);
+    guards_value(e, cx, guards, x->guard_count, e->info.expr_level[expr], NULL, &scalar, &lanes);
     loop_if_begin(m->b, straight ? some : scalar ? scalar : op_any(m, lanes));
     if (p.kind != FORM_LANES)
         p.lanes = p.kind == FORM_CONTIGUOUS ? const_iota(m, 32, cx->lanes) : op_neg(m, const_iota(m, 32, cx->lanes));
@@ -172,7 +172,7 @@ static V load_or_zeros(struct emitter *e, const struct context *cx, uint32_t exp
     const uint32_t form = e->info.expr_form[expr];
     V exists, lanes, tensor = tensor_pointer(e, e->k->exprs[expr].tensor);
 
-    guards_value(e, cx, form + 1, e->k->exprs[expr].guard_count, LEVEL_UNIT, &exists, &lanes);
+    guards_value(e, cx, form + 1, e->k->exprs[expr].guard_count, LEVEL_UNIT, NULL, &exists, &lanes);
     const struct form_value p = form_evaluate(e, cx, form);
     V offset = number_value(e, p.offset);
     frame_at(&e->frame, LEVEL_UNIT);
@@ -223,8 +223,8 @@ V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
     if (load_branches(e, cx, expr))
         return widen_float(m, load_by_branches(e, cx, expr, element, align), dtype);
     V pointer = tensor_pointer(e, x->tensor);
-    guards_value(e, cx, e->info.expr_form[expr] + 1, operand_guards_hold(e, cx, expr) ? 0 : x->guard_count, level, &scalar,
-                 &lanes);
+    guards_value(e, cx, e->info.expr_form[expr] + 1, operand_guards_hold(e, cx, expr) ? 0 : x->guard_count, level, NULL,
+                 &scalar, &lanes);
     struct form_value p = form_evaluate(e, cx, e->info.expr_form[expr]);
     if (cx->line && p.kind == FORM_CONTIGUOUS) {
         pointer = cx->line;
@@ -343,7 +343,7 @@ void emit_store(struct emitter *e, const struct context *cx, uint32_t store, V v
     V scalar, lanes;
 
     V pointer = tensor_pointer(e, s->tensor);
-    guards_value(e, cx, e->info.store_form[store] + 1, s->guard_count, e->info.inner_level, &scalar, &lanes);
+    guards_value(e, cx, e->info.store_form[store] + 1, s->guard_count, e->info.inner_level, NULL, &scalar, &lanes);
     struct form_value p = form_evaluate(e, cx, e->info.store_form[store]);
     V line = form_row_pointer(e, cx, e->info.store_form[store], &p, element, pointer);
     frame_here(&e->frame);
@@ -391,7 +391,7 @@ static V row_bytes(struct emitter *e)
         size = op_mul(m, size, n);
     }
     frame_at(&e->frame, LEVEL_ENTRY);
-    size = op_add(m, size, const_index(m, TARGET_ALIGNMENT - 1));
+    size = op_plus(m, size, TARGET_ALIGNMENT - 1);
     return op_and(m, size, const_index(m, -TARGET_ALIGNMENT));
 }
 
@@ -400,11 +400,11 @@ static V row_buffer_address(struct emitter *e, const struct context *cx, int32_t
     const struct build *m = &e->m;
     V row = e->args.scratch;
     if (buffer)
-        row = op_address(m, type_i8, row, op_mul(m, row_bytes(e), const_index(m, buffer)));
+        row = op_address(m, type_i8, row, op_times(m, row_bytes(e), buffer));
     V index = reduced_index(e, cx);
     frame_at(&e->frame, e->info.inner_level);
     if (e->info.vector_parallel)
-        index = op_mul(m, index, const_index(m, e->s->row_buffers.lanes));
+        index = op_times(m, index, e->s->row_buffers.lanes);
     return op_address(m, row_type(type), row, index);
 }
 

@@ -116,7 +116,7 @@ static void interleaved_steps(struct emitter *e, const struct context *cx, struc
 
     for (uint32_t i = 2; i-- > 0;) {
         frame_open(&e->frame, level);
-        e->frame.var_value[var] = op_add(m, first, const_index(m, i));
+        e->frame.var_value[var] = op_plus(m, first, i);
         for (uint32_t v = 0; v < 2; v++) {
             const struct context of = context_of_copy(cx, v);
             b[i][v] = expr_value_lanes(e, &of, x->args[1], cx->lanes);
@@ -272,11 +272,9 @@ static V inside(struct emitter *e, const struct context *cx, const struct sums *
             continue;
         /* An operand that is zero everywhere in the tile adds nothing. */
         const bool vanishes = (sum->args[0] == i || sum->args[1] == i) && x->bits.u64 == 0;
-        for (uint32_t g = 0; g < x->guard_count; g++) {
-            const struct form *f = &e->info.forms[e->info.expr_form[i] + 1 + g];
-            V bound = number_value(e, f->number + 1 + f->affine->count);
-            V first = operand_first(e, cx, e->info.expr_form[i] + 1 + g, depth);
-            V last = op_add(m, first, form_span(e, cx, e->info.expr_form[i] + 1 + g, depth));
+        for (uint32_t g = e->info.expr_form[i] + 1; g <= e->info.expr_form[i] + x->guard_count; g++) {
+            V bound = form_bound(e, g), first = operand_first(e, cx, g, depth);
+            V last = op_add(m, first, form_span(e, cx, g, depth));
             V low = op_ge(m, first, const_index(m, 0));
             V high = op_lt(m, last, bound);
             all = op_and(m, all, op_and(m, low, high));
@@ -361,7 +359,7 @@ static void steps_loop(struct emitter *e, const struct context *cx, struct sums 
     if (pairs)
         interleaved_steps(e, cx, t, level, var, value);
     for (int64_t i = 0; i < chains && !pairs; i++) {
-        V number = i ? op_add(&e->m, value, const_index(&e->m, i)) : value;
+        V number = i ? op_plus(&e->m, value, i) : value;
         frame_open(&e->frame, level);
         e->frame.var_value[var] = number;
         t->chain = (uint32_t)i;
@@ -533,7 +531,7 @@ static struct context tile_context(struct emitter *e, const struct context *cx, 
     of.tile = tile;
     e->frame.var_value[e->s->vector_var] = at->column;
     if (at->masked) {
-        V left = op_sub(m, at->high, op_add(m, at->column, const_index(m, (int64_t)(at->vectors - 1) * at->lanes)));
+        V left = op_sub(m, at->high, op_plus(m, at->column, (int64_t)(at->vectors - 1) * at->lanes));
         left = splat(m, op_trunc(m, left, type_i32), at->lanes);
         tile->mask = op_ult(m, const_iota(m, 32, at->lanes), left);
     }

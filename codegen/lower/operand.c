@@ -48,8 +48,7 @@ void operand_set_edge_pointers(struct emitter *e, const struct context *cx, uint
         T element = storage_type(e->k->tensors[x->tensor].type);
         V tensor = tensor_pointer(e, x->tensor), index = operand_first(e, cx, form, depth);
         for (uint32_t g = form + 1; g <= form + x->guard_count; g++) {
-            const struct form *f = &e->info.forms[g];
-            V bound = number_value(e, f->number + 1 + f->affine->count), at = operand_first(e, cx, g, depth);
+            V bound = form_bound(e, g), at = operand_first(e, cx, g, depth);
             for (uint32_t row = 0; row < rows; row++) {
                 at = row ? op_add(m, at, row_step(e, cx, g, row)) : at;
                 inside[row] = guard_and(e, inside[row], op_ult(m, at, bound));
@@ -141,15 +140,15 @@ void operand_set_prefetch(struct emitter *e, const struct context *cx, V row, st
         steps = op_mul(m, steps, count);
     }
     frame_at(&e->frame, LEVEL_ENTRY);
-    panel = op_mul(m, panel, const_index(m, size));
+    panel = op_times(m, panel, size);
     V share = op_divide_index(m, panel, points);
-    V bytes = op_mul(m, share, const_index(m, e->s->tile.mr));
-    tile->prefetch_step = op_add(m, op_divide_index(m, bytes, steps), const_index(m, 1));
+    V bytes = op_times(m, share, e->s->tile.mr);
+    tile->prefetch_step = op_plus(m, op_divide_index(m, bytes, steps), 1);
     frame_here(&e->frame);
     V index = operand_first(e, cx, e->info.expr_form[b], 0);
     if (at)
         row = op_add(m, op_mul(m, at, rows), row);
-    index = op_add(m, op_mul(m, index, const_index(m, size)), panel);
+    index = op_add(m, op_times(m, index, size), panel);
     index = op_add(m, index, op_mul(m, row, share));
     tile->prefetch = op_opaque(m, op_address(m, type_i8, tensor, index));
 }

@@ -31,7 +31,7 @@ static V part_of(struct emitter *e, const struct context *cx, V rows, T element,
 
     *mask = NULL;
     if (cx->mask) {
-        V left = op_mul(m, cx->left, const_index(m, e->s->row_buffers.short_rows.size));
+        V left = op_times(m, cx->left, e->s->row_buffers.short_rows.size);
         left = splat(m, op_trunc(m, op_sub(m, left, offset), type_i32), cx->lanes);
         *mask = op_lt(m, const_iota(m, 32, cx->lanes), left);
     }

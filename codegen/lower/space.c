@@ -12,8 +12,8 @@ V space_item(struct emitter *e, const struct gpu_schedule *s, uint32_t d, uint32
     V number = space_place(e, LOOP_GROUP, d);
 
     if (s->local[d] > 1)
-        number = op_add(m, op_mul(m, number, const_index(m, s->local[d])), space_place(e, LOOP_ITEM, d));
-    return times > 1 ? op_mul(m, number, const_index(m, times)) : number;
+        number = op_add(m, op_times(m, number, s->local[d]), space_place(e, LOOP_ITEM, d));
+    return times > 1 ? op_times(m, number, times) : number;
 }
 
 V space_points(struct emitter *e, uint64_t vars)

@@ -142,7 +142,7 @@ static void find_interleaved(struct emitter *e, const struct context *cx, uint32
     frame_at(&e->frame, form_row_level(e, cx, &e->info.forms[form]));
     V base = op_opaque(m, op_address(m, element, pointer, index));
     frame_at(&e->frame, e->info.vector_level);
-    V offset = op_mul(m, cx->vector_base[0], const_index(m, n));
+    V offset = op_times(m, cx->vector_base[0], n);
     base = op_address(m, element, base, offset);
     for (uint32_t j = 0; j < n; j++) {
         offset = const_index(m, (int64_t)j * cx->lanes);

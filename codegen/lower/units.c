@@ -74,7 +74,7 @@ static void sweep_columns(struct emitter *e, const struct context *cx, struct sw
         s->tile.masked = t->masked;
         int64_t least = t->masked ? 1 : (int64_t)t->n_tail * width;
         V fits = op_ge(m, op_sub(m, s->high, low), const_index(m, least));
-        V next = op_add(m, low, const_index(m, (int64_t)t->n_tail * width));
+        V next = op_plus(m, low, (int64_t)t->n_tail * width);
         V after = op_select(m, fits, next, low);
         loop_if_begin(m->b, fits);
         body(e, cx, s, low);
@@ -140,9 +140,9 @@ struct units {
 static V parts_of(struct emitter *e, uint32_t var, int64_t each)
 {
     V size = number_value(e, e->info.var_number[var]);
+
     frame_at(&e->frame, LEVEL_ENTRY);
-    size = op_add(&e->m, size, const_index(&e->m, each - 1));
-    return op_divide_index(&e->m, size, const_index(&e->m, each));
+    return op_parts(&e->m, size, each);
 }
 
 /* Emits the rows [u, u + rows) of transposed tiles and the elements [low, high) of the vector variable. */
@@ -200,11 +200,7 @@ static bool has_m_blocks(const struct emitter *e)
 
 static V m_blocks(struct emitter *e)
 {
-    const struct build *m = &e->m;
-    V tiles = parts_of(e, e->s->tile.m_var, e->s->tile.mr); /* of rows */
-
-    tiles = op_add(m, tiles, const_index(m, e->s->tile.m_tiles - 1));
-    return op_divide_index(m, tiles, const_index(m, e->s->tile.m_tiles));
+    return op_parts(&e->m, parts_of(e, e->s->tile.m_var, e->s->tile.mr), e->s->tile.m_tiles);
 }
 
 /* Returns the rows of a block of tiles.  The first tiles of all have mr rows, and the others, which are as many as rows would
@@ -219,7 +215,7 @@ static struct rows rows_of_block(struct emitter *e, V block)
     V from = op_mul(m, block, most), to = op_smin(m, op_add(m, from, most), tiles);
     V whole_from = op_smin(m, from, whole), whole_to = op_smin(m, to, whole);
     V first = op_add(m, op_mul(m, from, less), whole_from), end = op_add(m, op_mul(m, to, less), whole_to);
-    V rows = op_mul(m, op_sub(m, whole_to, whole_from), const_index(m, e->s->tile.mr));
+    V rows = op_times(m, op_sub(m, whole_to, whole_from), e->s->tile.mr);
 
     return (struct rows){first, op_add(m, first, rows), end};
 }
@@ -245,7 +241,7 @@ static void emit_tiled_unit(struct emitter *e, const struct context *cx, struct 
     V high = op_smin(m, op_add(m, low, length), size);
     if (w->lines > 1 && w->line_left) {
         V lines = number_value(e, e->info.var_number[w->line_var]);
-        V second = op_add(m, e->frame.var_value[w->line_var], const_index(m, 1));
+        V second = op_plus(m, e->frame.var_value[w->line_var], 1);
         loop_if_begin(m->b, op_eq(m, second, lines));
         emit_lines(e, cx, 1, rows, low, high);
         loop_else(m->b);
@@ -312,7 +308,7 @@ static V emit_unit(struct emitter *e, const struct context *cx, struct units *u,
     for (uint32_t i = 0; i < e->s->unit_var_count; i++) {
         V value = op_get(m, u->slots[i]);
         if (tile_has_lines(e->s, e->s->unit_vars[i]))
-            value = op_mul(m, value, const_index(m, e->s->tile.window.lines));
+            value = op_times(m, value, e->s->tile.window.lines);
         e->frame.var_value[e->s->unit_vars[i]] = value;
     }
     if (e->s->transpose.var != KEXPR_NONE) {
@@ -328,7 +324,7 @@ static V emit_unit(struct emitter *e, const struct context *cx, struct units *u,
         emit_tiled_unit(e, cx, u, op_get(m, u->vector_slot));
     } else if (e->info.vector_parallel) {
         V block = op_get(m, u->vector_slot);
-        emit_range(e, cx, block, op_add(m, block, const_index(m, 1)), rows);
+        emit_range(e, cx, block, op_plus(m, block, 1), rows);
     } else {
         emit_point(e, cx);
     }

@@ -14,12 +14,6 @@
 
 #include "codegen/lower/scalar.h"
 
-/* This is one of the vectors. */
-struct part {
-    uint32_t first;  /* its first element, counted from that of the first lane */
-    uint32_t stride; /* from lane to lane */
-};
-
 bool load_is_strided(const struct emitter *e, const struct context *cx, uint32_t expr)
 {
     const bool masked = e->k->exprs[expr].guard_count && !(cx->rows_inside && cx->lanes_inside);
@@ -28,14 +22,14 @@ bool load_is_strided(const struct emitter *e, const struct context *cx, uint32_t
            (!masked || e->m.isa->masks || e->m.isa->masks32);
 }
 
-static struct part part_of(const struct emitter *e, const struct context *cx, uint32_t expr, uint32_t number)
+static struct guard_part part_of(const struct emitter *e, const struct context *cx, uint32_t expr, uint32_t number)
 {
     const uint32_t stride = e->s->exprs[expr].count, last = (stride - 1) * (cx->lanes - 1);
 
-    return (struct part){number + 1 < stride ? number * cx->lanes : last, stride};
+    return (struct guard_part){number + 1 < stride ? number * cx->lanes : last, stride};
 }
 
-static V lanes_in(const struct emitter *e, const struct context *cx, const struct part *part)
+static V lanes_in(const struct emitter *e, const struct context *cx, const struct guard_part *part)
 {
     uint64_t holds[LANES_MAX];
 
@@ -45,10 +39,10 @@ static V lanes_in(const struct emitter *e, const struct context *cx, const struc
 }
 
 /* Returns the elements of a part that exist in the rest of a row. */
-static V elements_left(struct emitter *e, const struct context *cx, const struct part *part)
+static V elements_left(struct emitter *e, const struct context *cx, const struct guard_part *part)
 {
     const struct build *m = &e->m;
-    V left = op_mul(m, cx->left, const_index(m, part->stride));
+    V left = op_times(m, cx->left, part->stride);
     V elements = op_add(m, const_iota(m, 32, cx->lanes), splat(m, const_int(m, 32, part->first), cx->lanes));
 
     left = splat(m, op_trunc(m, left, type_i32), cx->lanes);
@@ -56,38 +50,20 @@ static V elements_left(struct emitter *e, const struct context *cx, const struct
 }
 
 /* Returns the elements of a part that are read; NULL: all. */
-static V part_mask(struct emitter *e, const struct context *cx, uint32_t expr, const struct part *part)
+static V part_mask(struct emitter *e, const struct context *cx, uint32_t expr, const struct guard_part *part)
 {
-    const struct kexpr *x = &e->k->exprs[expr];
-    const struct build *m = &e->m;
     const uint32_t level = e->info.expr_level[expr];
-    V mask = NULL;
+    V scalar, mask;
 
-    for (uint32_t i = 0; i < x->guard_count; i++) {
-        const uint32_t number = e->info.expr_form[expr] + 1 + i;
-        const struct form *f = &e->info.forms[number];
-        V bound = number_value(e, f->number + 1 + f->affine->count), guard;
-        struct form_value p = form_evaluate(e, cx, number);
-
-        if (guard_is_known(cx, &p))
-            continue;
-        frame_at(&e->frame, f->level);
-        if (p.kind == FORM_UNIFORM) {
-            guard = op_ult(m, p.base, bound);
-        } else {
-            bound = splat(m, op_trunc(m, bound, type_i32), cx->lanes);
-            guard = guard_contiguous(e, cx, op_add(m, p.base, const_index(m, part->first)), bound);
-        }
-        frame_at(&e->frame, level);
-        mask = guard_and(e, mask, guard);
-    }
+    guards_value(e, cx, e->info.expr_form[expr] + 1, e->k->exprs[expr].guard_count, level, part, &scalar, &mask);
     frame_at(&e->frame, level);
+    mask = guard_and(e, mask, scalar);
     if (cx->mask)
         mask = guard_and(e, mask, elements_left(e, cx, part));
     return mask ? guard_and(e, mask, lanes_in(e, cx, part)) : NULL;
 }
 
-static V take_lanes(const struct emitter *e, const struct context *cx, const struct part *part, V result, V elements)
+static V take_lanes(const struct emitter *e, const struct context *cx, const struct guard_part *part, V result, V elements)
 {
     uint32_t from[LANES_MAX];
 
@@ -109,7 +85,7 @@ V emit_strided_load(struct emitter *e, const struct context *cx, uint32_t expr)
     V row = form_row_pointer(e, cx, e->info.expr_form[expr], &p, element, tensor);
 
     for (uint32_t i = 0; i < e->s->exprs[expr].count; i++) {
-        const struct part part = part_of(e, cx, expr, i);
+        const struct guard_part part = part_of(e, cx, expr, i);
         V mask = part_mask(e, cx, expr, &part), index;
 
         frame_at(&e->frame, e->info.expr_level[expr]);

@@ -108,10 +108,9 @@ static V line_is_inside(struct emitter *e, const struct context *cx, const struc
     V all = NULL;
 
     for (uint32_t g = 0; g < a->guard_count; g++) {
-        const struct form *f = &e->info.forms[form + 1 + g];
-        if (kaffine_coefficient(*f->affine, e->s->tile.m_var))
+        if (kaffine_coefficient(a->guards[g].form, e->s->tile.m_var))
             continue;
-        V bound = number_value(e, f->number + 1 + f->affine->count), at = form_evaluate(e, cx, form + 1 + g).base;
+        V bound = form_bound(e, form + 1 + g), at = form_evaluate(e, cx, form + 1 + g).base;
         V one = op_ult(&e->m, at, bound);
         all = all ? op_and(&e->m, all, one) : one;
     }
