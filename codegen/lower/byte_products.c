@@ -246,12 +246,18 @@ static int32_t shift_of_a(const struct byte_products *p)
     return (takes_signed_a(p) ? -BYTE_MIDDLE : 0) + (p->a_signed ? BYTE_MIDDLE : 0);
 }
 
+/* Returns whether sums of B's columns count: they are multiplied by column_factor. */
+static bool corrects_columns(const struct byte_products *p)
+{
+    return p->columns && (p->a_zero != KEXPR_NONE || p->a_number + shift_of_a(p) != 0);
+}
+
 bool byte_products_share_columns(const struct emitter *e)
 {
     const struct byte_products *p = &e->s->tile.blocks.bytes;
 
-    return p->a != KEXPR_NONE && p->columns && (p->a_zero != KEXPR_NONE || p->a_number + shift_of_a(p) != 0) &&
-           e->s->tile.split == KEXPR_NONE && e->s->tile.m_var != KEXPR_NONE && !e->s->tile.window.row.neighbours;
+    return p->a != KEXPR_NONE && corrects_columns(p) && e->s->tile.split == KEXPR_NONE && e->s->tile.m_var != KEXPR_NONE &&
+           !e->s->tile.window.row.neighbours;
 }
 
 uint32_t byte_products_corrections(const struct emitter *e, const struct context *cx)
@@ -259,7 +265,7 @@ uint32_t byte_products_corrections(const struct emitter *e, const struct context
     const struct byte_products *p = &e->s->tile.blocks.bytes;
 
     if (p->columns)
-        return byte_products_share_columns(e) || (p->a_zero == KEXPR_NONE && p->a_number + shift_of_a(p) == 0)
+        return byte_products_share_columns(e) || !corrects_columns(p)
                    ? 0
                    : cx->tile->vectors * (e->s->tile.window.skips ? cx->tile->lines : 1);
     return p->zero != KEXPR_NONE || is_flipped(p) ? cx->tile->rows : 0;

@@ -109,7 +109,7 @@ static V compute(struct emitter *e, const struct context *cx, uint32_t expr)
         return accumulator_scan(e, cx, expr, expr_value_lanes(e, cx, x->args[0], accumulator_lanes(e, cx, expr)));
     case K_INDEX: {
         struct form_value p = form_evaluate(e, cx, e->info.expr_form[expr]);
-        V index = form_lanes(e, cx, &p);
+        V index = form_lanes(e, cx, &p, e->m.index_bits);
         return op_sext(&e->m, index, type_like(type_i64, index));
     }
     default:

@@ -54,7 +54,7 @@ void guards_value(struct emitter *e, const struct context *cx, uint32_t form, ui
         else if (contiguous)
             c = guard_contiguous(e, cx, part ? op_plus(&e->m, p.base, part->first) : p.base, bound);
         else
-            c = op_ult(&e->m, form_lanes(e, cx, &p), splat(&e->m, bound, cx->lanes));
+            c = op_ult(&e->m, form_lanes(e, cx, &p, e->m.index_bits), splat(&e->m, bound, cx->lanes));
         frame_at(&e->frame, level);
         V *all = p.kind == FORM_UNIFORM ? scalar : lanes;
         *all = guard_and(e, *all, c);

@@ -168,15 +168,7 @@ static V var_lanes(struct emitter *e, const struct context *cx, uint32_t var)
     if (v->kind == KVAR_DIVMOD) {
         struct form_value p = form_evaluate(e, cx, e->info.var_form[var]);
         frame_at(&e->frame, level);
-        V base = splat(&e->m, op_trunc(&e->m, p.base, type_i32), cx->lanes);
-        V iota = const_iota(&e->m, 32, cx->lanes);
-        if (p.kind == FORM_CONTIGUOUS)
-            base = op_add(&e->m, base, iota);
-        else if (p.kind == FORM_REVERSED)
-            base = op_sub(&e->m, base, iota);
-        else if (p.kind == FORM_LANES)
-            base = op_add(&e->m, base, p.lanes);
-        c->value = divide_modulo(e, var, base);
+        c->value = divide_modulo(e, var, splat(&e->m, form_lanes(e, cx, &p, 32), cx->lanes));
     } else {
         V x = e->expr_value(e, cx, v->expr, cx->lanes);
         c->value = clamp_index(e, var, x, 32);
@@ -445,16 +437,16 @@ V form_pointer(struct emitter *e, T element, V tensor, V row, const struct form_
     return row && p->offset ? op_address(&e->m, element, address, number_value(e, p->offset)) : address;
 }
 
-V form_lanes(struct emitter *e, const struct context *cx, const struct form_value *p)
+V form_lanes(struct emitter *e, const struct context *cx, const struct form_value *p, uint32_t bits)
 {
+    V base = op_trunc(&e->m, p->base, type_int(bits));
+
     if (p->kind == FORM_UNIFORM)
-        return p->base;
-    V base = splat(&e->m, p->base, cx->lanes);
-    if (p->kind == FORM_CONTIGUOUS)
-        return op_add(&e->m, base, const_iota(&e->m, e->m.index_bits, cx->lanes));
-    if (p->kind == FORM_REVERSED)
-        return op_sub(&e->m, base, const_iota(&e->m, e->m.index_bits, cx->lanes));
-    return op_add(&e->m, base, op_sext(&e->m, p->lanes, type_lanes(type_index(&e->m), cx->lanes)));
+        return base;
+    base = splat(&e->m, base, cx->lanes);
+    if (p->kind == FORM_LANES)
+        return op_add(&e->m, base, op_sext(&e->m, p->lanes, base->type));
+    return op2(&e->m, p->kind == FORM_CONTIGUOUS ? LOOP_ADD : LOOP_SUB, base, const_iota(&e->m, bits, cx->lanes));
 }
 
 V reduced_index(struct emitter *e, const struct context *cx)

@@ -48,8 +48,8 @@ struct form_value {
 };
 /** Evaluates a form in the context. */
 struct form_value form_evaluate(struct emitter *e, const struct context *cx, uint32_t form);
-/** Returns base plus lanes, as lanes of the type of indices (of FORM_UNIFORM a scalar). */
-V form_lanes(struct emitter *e, const struct context *cx, const struct form_value *p);
+/** Returns base plus lanes, as lanes of so many bits (of FORM_UNIFORM a scalar). */
+V form_lanes(struct emitter *e, const struct context *cx, const struct form_value *p, uint32_t bits);
 /** Returns a row of a register tile, of those that exist. */
 V tile_row(const struct emitter *e, const struct context *cx, uint32_t row);
 /** Returns the part of a form that is the same for all lanes, without the vector variable. */

@@ -47,13 +47,23 @@ static void permute(const struct build *m, V *vectors, uint32_t n, lane_number a
     memcpy(vectors, results, n * sizeof *vectors);
 }
 
-V lanes_of_two(const struct build *m, V a, V b, bool turns, uint32_t first)
+V blocks_in_turns(const struct build *m, V a, V b, uint32_t block, bool high)
 {
     const uint32_t lanes = lanes_of(a);
     uint32_t from[LANES_MAX];
 
     for (uint32_t i = 0; i < lanes; i++)
-        from[i] = first + (turns ? i / 2 + i % 2 * lanes : 2 * i);
+        from[i] = i / block * block + high * block / 2 + i % block / 2 + i % 2 * lanes;
+    return op_shuffle(m, a, b, from, lanes);
+}
+
+V every_second_block(const struct build *m, V a, V b, uint32_t block, uint32_t first)
+{
+    const uint32_t lanes = lanes_of(a);
+    uint32_t from[LANES_MAX];
+
+    for (uint32_t i = 0; i < lanes; i++)
+        from[i] = (2 * (i / block) + first) * block + i % block;
     return op_shuffle(m, a, b, from, lanes);
 }
 
@@ -68,7 +78,7 @@ void emit_deinterleave(const struct build *m, V *vectors, uint32_t n)
     }
     for (uint32_t odd = 0; odd < 2; odd++) {
         for (uint32_t i = 0; i < half; i++)
-            some[odd][i] = op_fence(m, lanes_of_two(m, vectors[2 * i], vectors[2 * i + 1], false, odd));
+            some[odd][i] = op_fence(m, every_second_block(m, vectors[2 * i], vectors[2 * i + 1], 1, odd));
         emit_deinterleave(m, some[odd], half);
     }
     for (uint32_t j = 0; j < n; j++)
@@ -89,5 +99,5 @@ void emit_interleave(const struct build *m, V *vectors, uint32_t n)
     for (uint32_t odd = 0; odd < 2; odd++)
         emit_interleave(m, some[odd], half);
     for (uint32_t i = 0; i < n; i++)
-        vectors[i] = op_fence(m, lanes_of_two(m, some[0][i / 2], some[1][i / 2], true, i % 2 * lanes / 2));
+        vectors[i] = op_fence(m, blocks_in_turns(m, some[0][i / 2], some[1][i / 2], lanes, i % 2));
 }

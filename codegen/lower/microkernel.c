@@ -122,9 +122,9 @@ static void interleaved_steps(struct emitter *e, const struct context *cx, struc
             b[i][v] = expr_value_lanes(e, &of, x->args[1], cx->lanes);
         }
     }
-    const V pairs[TILE_INTERLEAVED] = {lanes_of_two(m, b[0][0], b[1][0], true, 0),
-                                       lanes_of_two(m, b[0][0], b[1][0], true, cx->lanes / 2),
-                                       lanes_of_two(m, b[0][1], b[1][1], true, 0)};
+    const V pairs[TILE_INTERLEAVED] = {blocks_in_turns(m, b[0][0], b[1][0], cx->lanes, false),
+                                       blocks_in_turns(m, b[0][0], b[1][0], cx->lanes, true),
+                                       blocks_in_turns(m, b[0][1], b[1][1], cx->lanes, false)};
     for (uint32_t row = 0; row < cx->tile->rows; row++) {
         const struct context of = context_of_copy(cx, row * 2);
         V a = splat(m, emit_load_word(e, &of, x->args[0], 0, type_i64, NULL), cx->lanes / 2);
@@ -209,7 +209,7 @@ static V partial_value(struct emitter *e, const struct context *cx, const struct
     if (e->s->tile.interleaved) {
         const V *sums = &t->partial[0][copy / 2 * TILE_INTERLEAVED + copy % 2 * 2];
         V a = op_get(&e->m, sums[0]), b = op_get(&e->m, sums[copy % 2 == 0]);
-        return op_add(&e->m, lanes_of_two(&e->m, a, b, false, 0), lanes_of_two(&e->m, a, b, false, 1));
+        return op_add(&e->m, every_second_block(&e->m, a, b, 1, 0), every_second_block(&e->m, a, b, 1, 1));
     }
     V sum = op_get(&e->m, t->partial[0][copy]);
     for (uint32_t i = 1; i < e->s->tile.chains; i++)

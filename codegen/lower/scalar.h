@@ -88,5 +88,8 @@ V emit_quantised_vectors(const struct build *m, const V *x, V scale, V zero_poin
 void emit_deinterleave(const struct build *m, V *vectors, uint32_t n);
 /** Does the opposite. */
 void emit_interleave(const struct build *m, V *vectors, uint32_t n);
-/** Returns lanes of two vectors from the lane `first` on: in turns, or every second one of both in a row. */
-V lanes_of_two(const struct build *m, V a, V b, bool turns, uint32_t first);
+/** Returns the low or high halves of each block of so many lanes of two vectors, lane by lane in turns, as the unpack
+ * instructions do. */
+V blocks_in_turns(const struct build *m, V a, V b, uint32_t block, bool high);
+/** Returns every second block of a, then of b, from the block `first` on. */
+V every_second_block(const struct build *m, V a, V b, uint32_t block, uint32_t first);

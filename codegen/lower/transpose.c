@@ -32,28 +32,6 @@ bool store_is_transposed(const struct emitter *e, const struct context *cx, uint
 
 /* ---- shuffles ---- */
 
-/* Interleaves the low or high halves of each block of `block` lanes, as the unpack instructions do. */
-static V unpack(const struct build *m, V a, V b, uint32_t n, uint32_t block, bool high)
-{
-    uint32_t lanes[16];
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t from = i / block * block + (high ? block / 2 : 0) + i % block / 2;
-        lanes[i] = i % 2 ? n + from : from;
-    }
-    return op_shuffle(m, a, b, lanes, n);
-}
-
-/* Returns every second block of a, then of b, from `first` on. */
-static V every_second(const struct build *m, V a, V b, uint32_t n, uint32_t block, uint32_t first)
-{
-    uint32_t lanes[16], blocks = n / block;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t to = i / block, from = to < blocks / 2 ? 2 * to + first : blocks + 2 * (to - blocks / 2) + first;
-        lanes[i] = from * block + i % block;
-    }
-    return op_shuffle(m, a, b, lanes, n);
-}
-
 /* Makes lane i of row j from lane j of row i: first within blocks of 128 bits, where shuffles are cheap, then whole blocks. */
 static void transpose(const struct build *m, V *rows, uint32_t n, uint32_t element_bytes)
 {
@@ -67,8 +45,8 @@ static void transpose(const struct build *m, V *rows, uint32_t n, uint32_t eleme
     for (uint32_t step = 1; step < block; step *= 2) {
         for (uint32_t g = 0; g < n; g += block) {
             for (uint32_t i = 0; i < block / 2; i++) {
-                next[g + 2 * i] = unpack(m, rows[g + i], rows[g + i + block / 2], n, block, false);
-                next[g + 2 * i + 1] = unpack(m, rows[g + i], rows[g + i + block / 2], n, block, true);
+                next[g + 2 * i] = blocks_in_turns(m, rows[g + i], rows[g + i + block / 2], block, false);
+                next[g + 2 * i + 1] = blocks_in_turns(m, rows[g + i], rows[g + i + block / 2], block, true);
             }
         }
         for (uint32_t i = 0; i < n; i++)
@@ -81,7 +59,7 @@ static void transpose(const struct build *m, V *rows, uint32_t n, uint32_t eleme
         for (uint32_t joined = 2; joined <= blocks; joined *= 2) {
             V of[4];
             for (uint32_t g = 0; g < blocks; g++)
-                of[g] = every_second(m, next[g / 2 * 2], next[g / 2 * 2 + 1], n, block, g % 2);
+                of[g] = every_second_block(m, next[g / 2 * 2], next[g / 2 * 2 + 1], block, g % 2);
             for (uint32_t g = 0; g < blocks; g++)
                 next[g / 2 + g % 2 * (blocks / 2)] = joined < blocks ? op_fence(m, of[g]) : of[g];
         }

@@ -117,18 +117,6 @@ static void at_row_of_columns(struct emitter *e, const struct context *cx, struc
     sweep_columns(e, cx, s, at_column);
 }
 
-/* Emits all tiles of rows, if there is an M variable, of so many lines, and elements [low, high) of the vector variable.  Where
- * windows overlap, those of all channels are read before the next pixels, which are elsewhere in memory. */
-static void emit_register_tiles(struct emitter *e, const struct context *cx, uint32_t lines, struct rows rows, V low, V high)
-{
-    struct sweep s = {.rows = rows, .low = low, .high = high, .tile = {.rows = 1, .lines = lines}};
-
-    if (e->s->tile.window.row.neighbours)
-        sweep_rows(e, cx, &s, at_row_of_columns);
-    else
-        sweep_columns(e, cx, &s, at_column);
-}
-
 /* Says where the digits of a unit's number are, on the stack. */
 struct units {
     V slots[KERNEL_VARS_MAX];
@@ -220,10 +208,17 @@ static struct rows rows_of_block(struct emitter *e, V block)
     return (struct rows){first, op_add(m, first, rows), end};
 }
 
+/* Emits all tiles of rows, if there is an M variable, of so many lines, and elements [low, high) of the vector variable.  Where
+ * windows overlap, those of all channels are read before the next pixels, which are elsewhere in memory. */
 static void emit_lines(struct emitter *e, const struct context *cx, uint32_t lines, struct rows rows, V low, V high)
 {
+    struct sweep s = {.rows = rows, .low = low, .high = high, .tile = {.rows = 1, .lines = lines}};
+
     frame_enter(&e->frame, LEVEL_UNIT, NULL);
-    emit_register_tiles(e, cx, lines, rows, low, high);
+    if (e->s->tile.window.row.neighbours)
+        sweep_rows(e, cx, &s, at_row_of_columns);
+    else
+        sweep_columns(e, cx, &s, at_column);
     frame_leave(&e->frame, LEVEL_UNIT);
 }
 
