@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Declares what the printer's files share.  Each file calls only those after it in this list: print.c (functions),
- * print_text.c, print_statement.c, print_operation.c and prelude.c.  Functions that begin with put_ write OpenCL C to p->out.
+ * print_statement.c, print_operation.c and prelude.c.  Functions that begin with put_ write OpenCL C to p->out.
  */
 #pragma once
 
@@ -37,14 +37,6 @@ struct printer {
     bool failed;
 };
 
-/* ---- print_text.c ---- */
-
-/** Writes text.  put_line ends the line; indentation comes last (print.c). */
-void put(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-#define put_line(p, ...) (put(p, __VA_ARGS__), (void)fputc('\n', (p)->out))
-/** Returns such text, which is freed with the printer.  If memory runs out it is "" and p->failed is set. */
-const char *text_of(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 /* ---- print_statement.c ---- */
 
 /** Writes a function's body. */
@@ -54,6 +46,11 @@ void put_functions(struct printer *p);
 
 /* ---- print_operation.c ---- */
 
+/** Writes text.  put_line ends the line; indentation comes last (print.c). */
+void put(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define put_line(p, ...) (put(p, __VA_ARGS__), (void)fputc('\n', (p)->out))
+/** Returns such text, which is freed with the printer.  If memory runs out it is "" and p->failed is set. */
+const char *text_of(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Returns the type of a value, such as "float8". */
 const char *type_text(struct printer *p, loop_type type, bool is_signed);
 /** Returns a value whose name is declared, or which has none, as an operand: as it is, and as an index. */

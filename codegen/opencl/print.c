@@ -2,7 +2,7 @@
 /*
  * Prints whole kernels: the function's head, and the body, which codegen/lower makes.
  */
-#include "codegen/lower/items.h"
+#include "codegen/lower/lower.h"
 #include "codegen/opencl/internal.h"
 #include "ir/support/text.h"
 

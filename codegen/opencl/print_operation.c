@@ -7,13 +7,41 @@
  * are vectors of int, 0 or -1; those of elements that have another width are converted where they are made and where they
  * select.
  */
+#define _GNU_SOURCE
 #include "codegen/lower/scalar.h"
 #include "codegen/opencl/internal.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char lane_names[] = "0123456789abcdef";
+
+/* ---- text ---- */
+
+const char *text_of(struct printer *p, const char *format, ...)
+{
+    char *text = NULL;
+    va_list args;
+
+    va_start(args, format);
+    const int length = vasprintf(&text, format, args);
+    va_end(args);
+    const char *kept = length < 0 ? NULL : arena_string(p->arena, text, (size_t)length);
+    if (length >= 0)
+        free(text);
+    p->failed |= !kept;
+    return kept ? kept : "";
+}
+
+void put(struct printer *p, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vfprintf(p->out, format, args);
+    va_end(args);
+}
 
 /* ---- types and constants ---- */
 
