@@ -10,17 +10,6 @@
 
 /** Returns a and b, with as many lanes as the one that has more; NULL always holds. */
 V guard_and(struct emitter *e, V a, V b);
-/**
- * Returns a mask of the lanes for which 0 <= base + lane < bound.  The bound is a vector of 32-bit integers, which holds any
- * size of a tensor.  As unsigned numbers negative ones are above every bound, and so is the substitute for a base outside 32
- * bits, if the schedule has such.
- */
-V guard_contiguous(struct emitter *e, const struct context *cx, V base, V bound);
-/** Returns whether a guard whose form has this value is known to hold for the context. */
-static inline bool guard_is_known(const struct context *cx, const struct form_value *p)
-{
-    return p->kind == FORM_UNIFORM ? cx->rows_inside : cx->lanes_inside;
-}
 /** One of the vectors that a strided load is extracted from. */
 struct guard_part {
     uint32_t first;  /* its first element, counted from that of the first lane */

@@ -102,11 +102,6 @@ V op_fence(const struct build *m, V x)
     return op1(m, LOOP_FENCE, x);
 }
 
-V op_load(const struct build *m, T type, V pointer, V mask, uint32_t align)
-{
-    return op_load_or(m, type, pointer, mask, NULL, align);
-}
-
 V op_load_or(const struct build *m, T type, V pointer, V mask, V otherwise, uint32_t align)
 {
     if (!mask)

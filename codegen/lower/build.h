@@ -164,7 +164,6 @@ OP2(ASHR, ashr)
 OP2(SMIN, smin)
 OP2(SMAX, smax)
 OP2(UMIN, umin)
-OP2(UMAX, umax)
 OP2(ADD_SATURATED, add_saturated)
 OP2(COPY_SIGN, copy_sign)
 OP2(EQ, eq)
@@ -215,11 +214,13 @@ V op_shuffle(const struct build *m, V x, V y, const uint32_t *numbers, uint32_t 
 /** Returns the same vector, opaque to passes.  Instruction selection tries to combine every shuffle with those before it, which
  * takes most of the time for code with many, and rarely helps. */
 V op_fence(const struct build *m, V x);
-/** Loads the elements at a pointer for which the mask holds (NULL: all of them); lanes for which it does not hold are 0.
- * align is in bytes. */
-V op_load(const struct build *m, T type, V pointer, V mask, uint32_t align);
-/** Does the same; lanes for which the mask does not hold are those of `otherwise` (NULL: 0). */
+/** Loads the elements at a pointer for which the mask holds (NULL: all of them); lanes for which it does not hold are those of
+ * `otherwise` (NULL: 0).  align is in bytes. */
 V op_load_or(const struct build *m, T type, V pointer, V mask, V otherwise, uint32_t align);
+static inline V op_load(const struct build *m, T type, V pointer, V mask, uint32_t align)
+{
+    return op_load_or(m, type, pointer, mask, NULL, align);
+}
 /** Stores the lanes of a value for which the mask holds (NULL: all of them). */
 void op_store(const struct build *m, V value, V pointer, V mask, uint32_t align);
 /** Returns the address of an element at an index from a pointer. */

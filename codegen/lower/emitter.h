@@ -81,7 +81,7 @@ struct emitter {
     V chosen_by; /* selections by this condition, which the code is in a branch of, are their operand `chosen`; or NULL */
     uint32_t chosen;
     V *store_values; /* [store * COPIES_MAX + copy] */
-    V *row_pointers; /* what a context of a register tile refers to; NULL: there are no register tiles */
+    V *row_pointers; /* what a context of a register tile refers to */
     /** Returns the value of an expression in a context, with `lanes` lanes: expr_value_lanes.  Indices may be data, so that
      * index.c needs expressions, which need loads, which need indices; this pointer is the only upward call between the
      * layers. */

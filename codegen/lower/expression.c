@@ -211,5 +211,6 @@ bool values_prepare(struct emitter *e, const struct build *m, const struct sched
     e->args.params = arena_array(a, e->info.numbers.param_count + 1, sizeof *e->args.params);
     e->accumulators = arena_array(a, s->kernel->expr_count + 1, sizeof *e->accumulators);
     e->store_values = arena_array(a, (size_t)s->kernel->store_count * COPIES_MAX + 1, sizeof *e->store_values);
-    return caches_make(e, &e->cache) && e->accumulators && e->store_values && e->args.params;
+    e->row_pointers = arena_array(a, (size_t)s->kernel->expr_count * (s->tiled ? COPIES_MAX : 0) + 1, sizeof *e->row_pointers);
+    return caches_make(e, &e->cache) && e->accumulators && e->store_values && e->args.params && e->row_pointers;
 }

@@ -16,7 +16,10 @@ V guard_and(struct emitter *e, V a, V b)
     return op_and(&e->m, a, splat(&e->m, b, lanes));
 }
 
-V guard_contiguous(struct emitter *e, const struct context *cx, V base, V bound)
+/* Returns a mask of the lanes for which 0 <= base + lane < bound.  The bound is a vector of 32-bit integers, which holds any
+ * size of a tensor.  As unsigned numbers negative ones are above every bound, and so is the substitute for a base outside 32
+ * bits, if the schedule has such. */
+static V guard_contiguous(struct emitter *e, const struct context *cx, V base, V bound)
 {
     const struct build *m = &e->m;
     V first = op_trunc(m, base, type_i32);
@@ -41,7 +44,7 @@ void guards_value(struct emitter *e, const struct context *cx, uint32_t form, ui
         if (kaffine_coefficient(*f->affine, e->s->tile.m_var) ? cx->steps_hold : cx->line_holds)
             continue;
         struct form_value p = form_evaluate(e, cx, form + i);
-        if (guard_is_known(cx, &p))
+        if (p.kind == FORM_UNIFORM ? cx->rows_inside : cx->lanes_inside)
             continue;
         const bool contiguous = p.kind == FORM_CONTIGUOUS || (part && p.kind != FORM_UNIFORM);
         if (contiguous) {

@@ -8,7 +8,7 @@
  *   tiles    register tiles of a contraction (global_tile.c, local_tile.c, matrix_tile.c)
  *   a stage  points or tiles of a macro-tile, or as many rows at once as the group has times the items that share one
  */
-#include "codegen/lower/items.h"
+#include "codegen/lower/lower.h"
 
 #include <string.h>
 

@@ -62,8 +62,7 @@ static struct loop_function *lower_function(struct loop_module *module, const st
     struct emitter *e = arena_alloc(&arena, sizeof *e);
     struct loop_function *function = loop_function_add(module, name, NULL, 0, 0);
     struct loop_builder b;
-    bool ok = e && loop_builder_begin(&b, module, function) && values_prepare(e, &(struct build){&b, isa, INDEX_BITS}, s) &&
-              (!s->tiled || microkernel_prepare(e));
+    bool ok = e && loop_builder_begin(&b, module, function) && values_prepare(e, &(struct build){&b, isa, INDEX_BITS}, s);
 
     if (ok)
         emit_body(e);

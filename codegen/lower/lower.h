@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Lowers a kernel with its schedule to the loop language.  Read lower.c first.
+ * Lowers a kernel with its schedule, a processor's or a device's, to the loop language.  Read lower.c first.
  */
 #pragma once
 
 #include "ir/loop/loop.h"
 #include "ir/schedule/schedule.h"
+#include "ir/schedule/schedule_gpu.h"
 
 /**
  * Adds the function of a kernel to the module, under that name, which computes units of it.  s is the schedule of a finished
@@ -13,3 +14,7 @@
  */
 bool lower_kernel(struct loop_module *module, const struct isa *isa, const struct schedule *s, const char *name,
                   struct error *e);
+/** Adds the function of a work-item to the module, of a finished kernel.  literals: numbers are constants instead of NUMBERs,
+ * which are the kernel's, or those of the stages one after the other.  Returns NULL if memory runs out. */
+struct loop_function *lower_items(struct loop_module *module, const struct isa *isa, const struct gpu_schedule *s,
+                                  bool literals, const char *name);

@@ -26,12 +26,6 @@
 #include "codegen/lower/scalar.h"
 #include "ir/graph/constant.h"
 
-bool microkernel_prepare(struct emitter *e)
-{
-    e->row_pointers = arena_array(&e->arena, (size_t)e->k->expr_count * COPIES_MAX, sizeof *e->row_pointers);
-    return e->row_pointers != NULL;
-}
-
 void microkernel_enter_function(struct emitter *e)
 {
     const struct build *m = &e->m;

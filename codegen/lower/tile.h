@@ -84,8 +84,6 @@ void emit_window(struct emitter *e, const struct context *cx, struct sums *t, ui
 
 /* ---- one tile (microkernel.c) ---- */
 
-/** Allocates row pointers.  Returns false if memory runs out. */
-bool microkernel_prepare(struct emitter *e);
 /** Makes the zeros that rows in the padding read.  The position is in the function's first basic block. */
 void microkernel_enter_function(struct emitter *e);
 /** Describes where a register tile is, and how large. */

@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 #include "codegen/kernels.h"
-#include "codegen/lower/items.h"
 #include "codegen/lower/lower.h"
 #include "codegen/opencl/opencl.h"
 #include "ir/schedule/schedule_gpu.h"

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "codegen/lower/items.h"
+#include "codegen/lower/lower.h"
 #include "codegen/opencl/opencl.h"
 #include "support/graphs.h"
 #include "support/kernel_text.h"
