@@ -250,11 +250,9 @@ WNNStringView wnnOperandGetDimensionName(WNNOperand operand, size_t index)
 /* Describes an expression of the operand's graph. */
 static bool describe_size(WNNOperand operand, dim_expr e, WNNSize *size)
 {
-    struct graph *g = operand->value->graph;
-
     if (e == DIM_NONE || !size)
         return false;
-    dims_range(g, e, &size->least, &size->most);
+    dims_range(operand->value->graph, e, &size->least, &size->most);
     size->expression = size->least == size->most ? 0 : e + 1;
     return true;
 }

@@ -16,7 +16,7 @@
  *     bias, likewise);
  *   - on a device nothing can be done to an operand before the primitive runs, as gemm's beta and a c of one number per row
  *     want it;
- *   - with paddings, strides and dilations above STEPS_MAX creating the primitive takes time and memory by their size.
+ *   - with paddings, strides, dilations and windows above a bound creating the primitive takes time and memory by their size.
  * relu and clamp (max and min with one number became clamp) turn NaN into the bound, which cpu/run.c mends.
  *
  * Contractions of dequantized integers are described as those of the floats first; onednn_quantize.c then changes the
@@ -25,8 +25,8 @@
 #include "ir/graph/conv.h"
 #include "runtime/engine/onednn/onednn.h"
 
-/* The largest padding, stride and dilation passed to the library; networks have a few dozen. */
-enum { STEPS_MAX = 4096 };
+/* The largest padding, stride and dilation, and elements of a window, passed to the library; networks have a few dozen. */
+enum { STEPS_MAX = 4096, WINDOW_MAX = 1 << 16 };
 
 int64_t dnn_elements(const struct dnn_layout *l)
 {
@@ -199,14 +199,14 @@ static void describe_conv_1d(struct dnn_problem *p)
 
 /**
  * Returns whether the library is not to be asked at all: it generates code and tables for every step into the padding, which
- * takes seconds beyond 10^5 and does not end for 10^9.
+ * takes seconds beyond 10^5 and does not end for 10^9, and tables for a window's elements (10^7: a minute and 3 GB).
  */
 static bool is_extreme(const struct dnn_problem *p)
 {
     for (int i = 0; i < 2; i++)
         if (p->low[i] > STEPS_MAX || p->high[i] > STEPS_MAX || p->strides[i] > STEPS_MAX || p->dilations[i] > STEPS_MAX)
             return true;
-    return false;
+    return p->weights.dims[p->weights.rank - 2] * p->weights.dims[p->weights.rank - 1] > WINDOW_MAX;
 }
 
 static bool describe_convolution(const struct node *n, struct dnn_cluster *c)

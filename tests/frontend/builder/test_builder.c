@@ -16,11 +16,8 @@ TEST(needs_a_living_context)
 
 TEST(handles_may_be_null)
 {
-    wnnGraphBuilderRelease(NULL);
-    wnnOperandRelease(NULL);
     assert_true(wnnOperandIsError(NULL));
     assert_int_equal(wnnOperandGetDataType(NULL), WNNOperandDataType_Undefined);
-    assert_int_equal(wnnOperandGetRank(NULL), 0);
     assert_null(wnnGraphBuilderAdd(NULL, NULL, NULL, NULL));
     assert_string_equal(wnnGetLastErrorMessage().data, "add: builder is NULL");
 }

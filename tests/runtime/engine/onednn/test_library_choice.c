@@ -142,6 +142,12 @@ TEST(long_filters_are_chosen_by_cost)
     assert_true(wants_filter(1, 31, 0));
     assert_true(wants_filter(1, 9, 4));
     assert_true(wants_filter(16, 31, 15));
+
+    struct subject s = subject_begin(); /* with tables of all elements of the window */
+    apply(&s, OP_CONV2D, &WNN_CONV2D_OPTIONS_INIT, OPERAND(&s, false, 1, 1, 9, 1 << 16), OPERAND(&s, true, 1, 1, 2, 1 << 16),
+          NULL);
+    assert_false(library_takes_node(library, s.nodes[0]));
+    subject_end(&s);
 }
 
 static bool wants_transposed(bool constant, uint32_t groups)
