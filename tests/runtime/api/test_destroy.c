@@ -35,7 +35,7 @@ TEST(destroy_tensor_ends_reads)
     assert_int_equal(atomic_load(&fake_buffers), 2); /* x's memory is still needed */
     gate_open(&gate);
     assert_int_equal(wnnContextReadTensor(context, a, data, 16), WNNStatus_Success);
-    for (int i = 0; i < 2000 && atomic_load(&fake_buffers) > 1; i++)
+    for (int i = 0; i < 10000 && atomic_load(&fake_buffers) > 1; i++)
         usleep(1000);
     assert_int_equal(atomic_load(&fake_buffers), 1); /* it went after the work, and the handle still lives */
     assert_int_equal(wnnContextWaitAny(context, 1, &survives.future, 0), WNNStatus_Success);

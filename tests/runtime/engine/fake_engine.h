@@ -242,7 +242,7 @@ static inline WNNTensor fake_tensor(WNNContext context, bool readable, bool writ
 static inline int fake_nothing_left(void **state)
 {
     /* The timeline's thread may be the one that frees the last things. */
-    for (int i = 0; i < 2000 && (atomic_load(&fake_buffers) || atomic_load(&fake_executables)); i++)
+    for (int i = 0; i < 10000 && (atomic_load(&fake_buffers) || atomic_load(&fake_executables)); i++)
         usleep(1000);
     assert_int_equal(atomic_load(&fake_buffers), 0);
     assert_int_equal(atomic_load(&fake_executables), 0);
