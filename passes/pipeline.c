@@ -123,12 +123,6 @@ static void print_graph(const struct graph *g, unsigned number, uint32_t positio
     debug_dump_end(&dump, d);
 }
 
-/* Returns whether the pass at `position` is to run at all; `stopped` says that an optional pass named by stop-after has run. */
-static bool pass_wanted(const struct pass *p, const struct debug_options *d, bool stopped)
-{
-    return p->required || !(d->flags & DEBUG_NO_PASSES || stopped || debug_list_has(d->skip, p->name));
-}
-
 static bool verify_after(struct graph *g, const struct pass *p, const struct pass_options *o, const struct debug_options *d)
 {
     bool thorough = d->flags & DEBUG_VERIFY;
@@ -182,7 +176,8 @@ bool passes_run(struct graph *g, const struct pass_options *o)
     if (!switches_check(g, d))
         return false;
     for (uint32_t i = 0; i < pass_pipeline_length; i++) {
-        if (!pass_wanted(&pass_pipeline[i], d, stopped))
+        const struct pass *p = &pass_pipeline[i];
+        if (!p->required && (d->flags & DEBUG_NO_PASSES || stopped || debug_list_has(d->skip, p->name)))
             continue;
         if (!run_pass(g, o, d, number, i))
             return false;

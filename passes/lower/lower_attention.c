@@ -180,16 +180,6 @@ static struct map softmax_map(struct part *st, const struct value *v, const stru
     return m;
 }
 
-/* Returns the map of a value that has one key, of which a row may be missing. */
-static struct map row_map(struct part *st, const struct value *v, const struct row *row)
-{
-    struct map m = softmax_map(st, v, row, kaffine_const(0));
-
-    if (v->type.rank > 1 && v->type.dims[v->type.rank - 2] == 1)
-        m.forms[v->type.rank - 2] = kaffine_const(0);
-    return m;
-}
-
 /* Adds the guard that keeps the last macro-tile inside the matrix. */
 static bool guard_row(struct part *st, struct map *m, const struct row *row)
 {
@@ -209,7 +199,10 @@ static uint32_t edge_of(struct part *st, const struct attention_edge *edge, cons
     struct kernel *k = st->stage.l.k;
     const enum ktype type = ktype_of(edge->at->type.type);
     const struct kguard guard = {row->of_head, b->a.rows};
-    struct map m = row_map(st, edge->at, row);
+    const struct tensor_type *t = &edge->at->type;
+    struct map m = softmax_map(st, edge->at, row, kaffine_const(0)); /* it has one key */
+    if (t->rank > 1 && t->dims[t->rank - 2] == 1)
+        m.forms[t->rank - 2] = kaffine_const(0);
     uint32_t e = lower_guarded(&st->stage.l, edge->at, &m, 1, &guard, (union scalar){.u64 = 0});
 
     if (e == KEXPR_NONE)
@@ -564,12 +557,6 @@ static void choose_macro_tiles(struct builder *b)
         b->group_var = add_macro_tiles(b, a->group);
 }
 
-/* Returns the type in which a mask is kept.  That of float16 is converted once, not for each head that shares it. */
-static dtype mask_type(const struct value *mask)
-{
-    return mask->type.type == WNNOperandDataType_Float16 ? WNNOperandDataType_Float32 : mask->type.type;
-}
-
 /* Adds the locals in the order of the enumeration. */
 static void add_locals(struct builder *b)
 {
@@ -578,8 +565,11 @@ static void add_locals(struct builder *b)
     stages_local(&b->stages, b->tile_rows);
     stages_local(&b->stages, b->blocks > 1 ? b->blocks * b->a.width * b->tile_rows : 1);
     stages_local(&b->stages, b->a.width * b->tile_rows);
-    for (uint32_t i = 0; i < b->a.mask_count; i++)
-        kernel_local(b->stages.kernel, mask_type(b->a.masks[i]), b->few ? 1 : b->a.keys * b->tile_rows);
+    for (uint32_t i = 0; i < b->a.mask_count; i++) { /* one of float16 is converted once, not for each head that shares it */
+        const dtype t = b->a.masks[i]->type.type;
+        kernel_local(b->stages.kernel, t == WNNOperandDataType_Float16 ? WNNOperandDataType_Float32 : t,
+                     b->few ? 1 : b->a.keys * b->tile_rows);
+    }
     if (b->bounded)
         kernel_local(b->stages.kernel, WNNOperandDataType_Int32, 2);
 }

@@ -10,14 +10,6 @@
 #include "ir/graph/conv.h"
 #include "passes/lower/lower.h"
 
-static int64_t dims_points(struct reduced_space *s)
-{
-    s->points = 1;
-    for (uint32_t i = 0; i < s->count; i++)
-        s->points *= s->sizes[i];
-    return s->points;
-}
-
 static void space_of_axes(struct reduced_space *s, const struct tensor_type *t, size_t count, const uint32_t *axes)
 {
     s->axes = 0;
@@ -49,15 +41,6 @@ static bool window_is_clipped(const struct node *n, uint32_t i)
     const int64_t slack = target_facts_everywhere()->loop.window_slack;
 
     return NODE_OPTIONS(n, WNNPool2dOptions)->windowDimensions[i] / 2 >= window_reach(n, i) + slack;
-}
-
-/**
- * Returns how many elements of a transposed convolution's window can reach one and the same result along one dimension: every
- * stride-th can.  With both strides and dilations all are tried.
- */
-static int64_t lower_transposed_window(int64_t window, int64_t stride, int64_t dilation)
-{
-    return dilation == 1 ? ceil_div(window, stride) : window;
 }
 
 bool lower_reduces(const struct node *n, struct reduced_space *s)
@@ -99,14 +82,15 @@ bool lower_reduces(const struct node *n, struct reduced_space *s)
         s->count = 3;
         for (uint32_t i = 0; i < 2; i++) {
             s->sizes[i] = filter[c.filter[AXIS_HEIGHT + i]];
-            if (c.transposed)
-                s->sizes[i] = lower_transposed_window(s->sizes[i], c.strides[i], c.dilations[i]);
+            if (c.transposed && c.dilations[i] == 1) /* every stride-th element reaches one result; else all are tried */
+                s->sizes[i] = ceil_div(s->sizes[i], c.strides[i]);
         }
         s->sizes[2] = filter[c.filter[AXIS_INPUT]] / (c.transposed ? c.groups : 1);
     } else {
         return false;
     }
-    dims_points(s);
+    for (uint32_t i = 0; i < s->count; i++)
+        s->points *= s->sizes[i];
     return true;
 }
 
@@ -268,16 +252,6 @@ static bool row_maps(struct lowering *l, const struct node *n, const struct map 
     return check_index(l, &kept, s);
 }
 
-/** Applies scale and bias of an element: one-dimensional by channel, or over the axes in their order. */
-static uint32_t scale_and_bias(struct lowering *l, const struct node *n, const struct map *at, uint32_t y)
-{
-    if (n->inputs[1].value)
-        y = kernel_op2(l->k, K_MUL, lower_value(l, n->inputs[1].value, at), y);
-    if (n->inputs[2].value)
-        y = kernel_op2(l->k, K_ADD, y, lower_value(l, n->inputs[2].value, at));
-    return y;
-}
-
 uint32_t lower_normalization(struct lowering *l, const struct node *n, const struct map *m)
 {
     const struct value *v = n->inputs[0].value;
@@ -318,7 +292,10 @@ uint32_t lower_normalization(struct lowering *l, const struct node *n, const str
     factor =
         kernel_op1(k, K_RECIPROCAL,
                    kernel_op1(k, K_SQRT, kernel_op2(k, K_ADD, variance, lower_number(l, wnnNumber(epsilon), v->type.type))));
-    return scale_and_bias(l, n, &affine, kernel_op2(k, K_MUL, kernel_op2(k, K_SUB, x, mean), factor));
+    e = kernel_op2(k, K_MUL, kernel_op2(k, K_SUB, x, mean), factor);
+    if (n->inputs[1].value)
+        e = kernel_op2(k, K_MUL, lower_value(l, n->inputs[1].value, &affine), e);
+    return n->inputs[2].value ? kernel_op2(k, K_ADD, e, lower_value(l, n->inputs[2].value, &affine)) : e;
 }
 
 /* ---- pooling ---- */

@@ -19,15 +19,6 @@ struct builder {
     struct stages stages;
 };
 
-/* Returns how many columns lie together in packed weights. */
-static int64_t panel_of(const struct value *v)
-{
-    const struct tensor_type *packed = v->producer->op == OP_RESHAPE ? &v->producer->inputs[0].value->type : &v->type;
-    const uint32_t last = packed->rank - 1;
-
-    return last && packed->dims[last - 1] * packed->dims[last] == v->type.dims[1] ? packed->dims[last] : v->type.dims[1];
-}
-
 /* Returns the column of B that is the macro-tile's column `lane`. */
 static struct kaffine column_of(struct stage *st, const struct builder *b, struct kaffine lane)
 {
@@ -111,8 +102,11 @@ struct kernel *lower_unpacked(const struct target *target, const struct node_tab
 
     if (!b.n)
         return NULL;
-    const struct tensor_type *weights = &b.n->inputs[1].value->type;
-    b.panel = panel_of(b.n->inputs[1].value);
+    const struct node *from = b.n->inputs[1].value->producer;
+    const struct tensor_type *weights = &b.n->inputs[1].value->type,
+                             *packed = from->op == OP_RESHAPE ? &from->inputs[0].value->type : weights;
+    const uint32_t last = packed->rank - 1, wide = weights->dims[1]; /* columns lie together in panels */
+    b.panel = last && packed->dims[last - 1] * packed->dims[last] == wide ? packed->dims[last] : wide;
     b.columns = COLUMN_VECTORS * target_stage_lanes(target);
     b.columns = b.panel % b.columns ? b.panel : b.columns;
     if ((double)(weights->dims[0] * b.columns) * sizeof(float) > target_l2_bytes(target) / 2)

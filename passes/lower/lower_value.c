@@ -189,11 +189,6 @@ static struct table_entry *memo_place(const struct lowering *l, uint64_t hash, c
     return e;
 }
 
-static const struct lower_memo *memo_find(struct lowering *l, const struct value *v, const struct map *m)
-{
-    return l->memo.count ? memo_place(l, memo_hash(v, m), v, m)->item : NULL;
-}
-
 static void memo_add(struct lowering *l, const struct value *v, const struct map *m, uint32_t expr)
 {
     const uint64_t hash = memo_hash(v, m);
@@ -216,7 +211,7 @@ uint32_t lower_value(struct lowering *l, const struct value *v, const struct map
     if (position == UINT32_MAX && !l->knows_operands)
         return load(l, v, m);
     const struct map key = memo_key(l, v, m);
-    const struct lower_memo *known = memo_find(l, v, &key);
+    const struct lower_memo *known = l->memo.count ? memo_place(l, memo_hash(v, &key), v, &key)->item : NULL;
     if (known)
         return known->expr;
     if (position == UINT32_MAX)

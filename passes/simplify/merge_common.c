@@ -86,16 +86,6 @@ static bool same_inputs(const struct node *a, const struct node *b)
     return true;
 }
 
-static bool same_node(const struct node *a, const struct node *b)
-{
-    return a->op == b->op && a->result_count == b->result_count && same_inputs(a, b) && node_same_attrs(a, b);
-}
-
-static bool same_constant(const struct value *a, const struct value *b)
-{
-    return type_equal(&a->type, &b->type) && memcmp(a->constant->data, b->constant->data, a->constant->bytes) == 0;
-}
-
 /* ---- merging ---- */
 
 static bool merge_constants(struct graph *g)
@@ -113,7 +103,9 @@ static bool merge_constants(struct graph *g)
             break;
         }
         uint64_t hash = hash_mix(hash_type(1, &v->type), constant_hash(v->constant));
-        while ((e = table_next(&t, hash, e))->item && !same_constant(e->item, v))
+        const struct value *w;
+        while ((w = (e = table_next(&t, hash, e))->item) &&
+               !(type_equal(&w->type, &v->type) && !memcmp(w->constant->data, v->constant->data, w->constant->bytes)))
             ;
         changed |= e->item != NULL;
         if (e->item)
@@ -138,13 +130,15 @@ static bool merge_nodes(struct graph *g)
             error_out_of_memory(&g->error);
             break;
         }
-        while ((e = table_next(&t, hash, e))->item && !same_node(e->item, n))
+        const struct node *first;
+        while ((first = (e = table_next(&t, hash, e))->item) &&
+               !(first->op == n->op && first->result_count == n->result_count && same_inputs(first, n) &&
+                 node_same_attrs(first, n)))
             ;
         if (!e->item) {
             table_put(&t, e, hash, n);
             continue;
         }
-        const struct node *first = e->item;
         for (uint32_t k = 0; k < n->result_count; k++)
             value_replace_uses(n->results[k], first->results[k]);
         node_remove(n);
