@@ -69,16 +69,23 @@ bool program_describe(struct program *p)
     return true;
 }
 
-void program_free(struct program *p)
+void program_drop_kernels(struct program *p)
 {
     for (uint32_t i = 0; i < p->step_count; i++) {
         if (p->steps[i].schedule)
             p->steps[i].schedule_kind->free(p->steps[i].schedule);
-        if (p->steps[i].kernel)
-            kernel_free(p->steps[i].kernel);
+        kernel_free(p->steps[i].kernel);
+        p->steps[i].schedule = NULL;
+        p->steps[i].kernel = NULL;
+    }
+}
+
+void program_free(struct program *p)
+{
+    program_drop_kernels(p);
+    for (uint32_t i = 0; i < p->step_count; i++)
         if (p->steps[i].library)
             p->free_library(p->steps[i].library);
-    }
     for (uint32_t i = 0; i < p->constant_count; i++)
         constant_release(p->constants[i]);
     arena_free(&p->arena);

@@ -121,6 +121,8 @@ struct program {
 bool step_writes(const struct program_step *s, uint32_t location);
 /** Fills in `run` of every kernel step that has IR, unless it is.  Returns false if memory runs out. */
 bool program_describe(struct program *p);
+/** Frees the IR and the schedules of a program that program_describe described. */
+void program_drop_kernels(struct program *p);
 /** Frees a program and everything that it owns.  NULL does nothing. */
 void program_free(struct program *p);
 /** Prints steps, their schedules, locations and sizes, for the dump-program switch. */

@@ -264,8 +264,7 @@ struct engine_functions {
     /** Returns when the bytes are there, and false after an error in *e. */
     bool (*buffer_read)(struct engine *en, struct engine_buffer *b, size_t offset, void *data, size_t bytes, struct error *e);
 
-    /** Takes over the program's library steps if it succeeds, and copies the rest.  Returns NULL after an error in
-     * *e. */
+    /** Takes over the program's library steps, or all of it, if it succeeds.  Returns NULL after an error in *e. */
     struct executable *(*load)(struct engine *en, struct program *p, struct error *e);
     void (*unload)(struct executable *x);
     /** Computes.  stop (may be NULL) is read before each step: if set, outputs are incomplete, and *e is an InvalidStateError.

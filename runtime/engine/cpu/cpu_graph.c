@@ -16,16 +16,12 @@
 struct cpu_graph {
     struct cpu_executable run; /* what everybody else sees of it; all zeros if the function is foreign */
     struct engine_cpu *cpu;
-    struct serialized_program *serialized; /* for saving; refers to what the executable holds */
+    struct program program; /* for saving, less its library steps, which are the executable's */
     /* Either the code was compiled, now or earlier: */
     struct graph_code compiled;
     bool is_variant;
-    uint32_t kernel_count; /* under the switch sanitize: code is compiled again when it is saved */
-    struct kernel **kernels;
-    struct schedule **schedules; /* of those kernels */
     /* or it is in a serialized program: */
     struct code_mapping code;
-    uint64_t *code_offsets; /* by serialized's kernel */
     void (*release)(void *user);
     void *release_user;
     /* or it is a foreign function, whose `run` is not NULL: */
@@ -70,19 +66,12 @@ static void leave_code(struct engine_cpu *cpu, const struct graph_code *code)
 static void cpu_graph_free(struct cpu_graph *x)
 {
     cpu_executable_clear(&x->run);
-    serialized_free(x->serialized);
+    program_free(&x->program);
     if (x->is_variant)
         leave_code(x->cpu, &x->compiled);
     else
         cpu_code_free(x->cpu, &x->compiled);
-    for (uint32_t i = 0; i < x->kernel_count; i++)
-        kernel_free(x->kernels[i]);
-    for (uint32_t i = 0; i < x->kernel_count; i++)
-        schedule_free(x->schedules[i]);
-    free(x->kernels);
-    free(x->schedules);
     code_unmap(&x->code);
-    free(x->code_offsets);
     if (x->release)
         x->release(x->release_user);
     if (x->foreign.free)
@@ -212,23 +201,13 @@ static bool cpu_find_kernels(struct cpu_graph *x, const struct program *p, uint3
     return ok;
 }
 
-/* Takes over the kernels, in step order, under the sanitizer: code that can be saved is compiled when a graph is saved. */
-static bool cpu_keep_kernels(struct cpu_graph *x, struct program *p, uint32_t count, struct error *e)
+/* Takes over a program.  Under the sanitizer it keeps its kernels: code that can be saved is compiled when a graph is saved. */
+static void cpu_take_program(struct cpu_graph *x, struct program *p)
 {
-    if (!(x->cpu->base.debug->flags & DEBUG_SANITIZE) || count == 0)
-        return true;
-    x->kernels = calloc(count, sizeof *x->kernels);
-    x->schedules = calloc(count, sizeof *x->schedules);
-    if (!x->kernels || !x->schedules)
-        return error_out_of_memory(e);
-    for (uint32_t i = 0; i < p->step_count; i++)
-        if (p->steps[i].kind == STEP_KERNEL) {
-            x->schedules[x->kernel_count] = p->steps[i].schedule;
-            x->kernels[x->kernel_count++] = p->steps[i].kernel;
-            p->steps[i].kernel = NULL;
-            p->steps[i].schedule = NULL;
-        }
-    return true;
+    x->program = *p;
+    memset(p, 0, sizeof *p);
+    if (!(x->cpu->base.debug->flags & DEBUG_SANITIZE))
+        program_drop_kernels(&x->program);
 }
 
 struct executable *cpu_load(struct engine *en, struct program *p, struct error *e)
@@ -253,12 +232,11 @@ struct executable *cpu_load(struct engine *en, struct program *p, struct error *
             schedules_join(schedules, count);
         ok = cpu_find_kernels(x, p, count, schedules, functions, e);
     }
-    ok = ok && (x->serialized = serialized_create(p, (const void *const *)functions, false, e)) != NULL;
-    ok = ok && cpu_keep_kernels(x, p, count, e);
     ok = ok && cpu_executable_init(&x->run, en, p, functions, e);
     free(schedules);
     free(functions);
     if (ok) {
+        cpu_take_program(x, p);
         if (!(en->debug->flags & DEBUG_NO_WARM_UP))
             cpu_executable_warm(&x->run);
         return &x->run.base;
@@ -289,19 +267,6 @@ static kernel_function *serialized_functions(const struct cpu_graph *x, const st
     return functions;
 }
 
-/* Notes where the kernels' code starts, for saving once more. */
-static bool cpu_note_offsets(struct cpu_graph *x, const kernel_function *functions, struct error *e)
-{
-    uint32_t count = serialized_kernel_count(x->serialized);
-
-    x->code_offsets = calloc((size_t)count + 1, sizeof *x->code_offsets);
-    if (!x->code_offsets)
-        return error_out_of_memory(e);
-    for (uint32_t i = 0; i < count; i++)
-        x->code_offsets[i] = (uintptr_t)functions[serialized_kernel_steps(x->serialized)[i]] - (uintptr_t)x->code.bytes;
-    return true;
-}
-
 static bool cpu_open_serialized(struct cpu_graph *x, const struct serialized_source *source, struct program *p,
                                 const struct serialized_view *view, struct error *e)
 {
@@ -313,10 +278,10 @@ static bool cpu_open_serialized(struct cpu_graph *x, const struct serialized_sou
     kernel_function *functions = serialized_functions(x, p, view);
     if (!functions)
         return error_out_of_memory(e);
-    x->serialized = serialized_create(p, (const void *const *)functions, false, e);
-    bool ok =
-        x->serialized && cpu_note_offsets(x, functions, e) && cpu_executable_init(&x->run, &x->cpu->base, p, functions, e);
+    const bool ok = cpu_executable_init(&x->run, &x->cpu->base, p, functions, e);
     free(functions);
+    if (ok)
+        cpu_take_program(x, p);
     return ok;
 }
 
@@ -377,37 +342,58 @@ static bool flatten_kernels(const struct cpu_graph *x, uint32_t count, const uin
 {
     uint32_t *which = calloc((size_t)count + 1, sizeof *which), compiled = 0;
     uint64_t *starts = calloc((size_t)count + 1, sizeof *starts);
-    bool ok = (which && starts) || error_out_of_memory(e);
+    struct schedule **schedules = calloc((size_t)x->program.step_count + 1, sizeof *schedules);
+    bool ok = (which && starts && schedules) || error_out_of_memory(e);
 
+    if (ok)
+        program_schedules(&x->program, schedules);
     for (uint32_t i = 0; ok && i < count; i++)
         if (!x->compiled.places[kernels[i]].cached)
             which[compiled++] = x->compiled.places[kernels[i]].compiled;
-    ok = ok && (!compiled || codegen_kernels_flatten(x->compiled.unit, x->schedules, compiled, which, bytes, size, starts, e));
+    ok = ok && (!compiled || codegen_kernels_flatten(x->compiled.unit, schedules, compiled, which, bytes, size, starts, e));
     for (uint32_t i = 0, next = 0; ok && i < count; i++)
         if (!x->compiled.places[kernels[i]].cached)
             offsets[i] = starts[next++];
     free(which);
     free(starts);
+    free(schedules);
     return ok && append_cached(x, count, kernels, bytes, size, offsets, e);
 }
 
-/* Puts the kernels' code into the order of the serialized program's kernels.  A new *code is for free(). */
-static bool cpu_flatten(struct cpu_graph *x, void **bytes, size_t *size, uint64_t *offsets, struct error *e)
+/* Serializes the program.  functions become those of its kernel steps. */
+static struct serialized_program *cpu_serialize(const struct cpu_graph *x, const void **functions, struct error *e)
 {
-    const uint32_t *steps = serialized_kernel_steps(x->serialized);
-    uint32_t count = serialized_kernel_count(x->serialized);
+    struct program p = x->program;
 
-    if (x->compiled.places)
-        return flatten_kernels(x, count, steps, bytes, size, offsets, e);
-    *size = x->code.size;
-    *bytes = malloc(*size ? *size : 1);
-    if (!*bytes)
-        return error_out_of_memory(e);
-    if (*size)
-        memcpy(*bytes, x->code.bytes, *size);
-    if (count)
-        memcpy(offsets, x->code_offsets, count * sizeof *offsets);
-    return true;
+    p.steps = calloc((size_t)p.step_count + 1, sizeof *p.steps);
+    if (!p.steps)
+        return error_null_memory(e);
+    for (uint32_t i = 0, kernel = 0; i < p.step_count; i++) {
+        p.steps[i] = x->program.steps[i];
+        if (p.steps[i].kind == STEP_LIBRARY)
+            p.steps[i].library = x->run.base.steps[i].library;
+        else if (p.steps[i].kind == STEP_KERNEL)
+            functions[kernel++] = (const void *)(uintptr_t)x->run.steps[i].function;
+    }
+    struct serialized_program *s = serialized_create(&p, functions, false, e);
+    free(p.steps);
+    return s;
+}
+
+/* Finds where the code of a serialized program's kernels begins, in *code, which for compiled ones is new and for free(). */
+static bool cpu_flatten(const struct cpu_graph *x, const struct serialized_program *s, const void *const *functions,
+                        void **compiled, struct serialized_code *code, uint64_t *offsets, struct error *e)
+{
+    const uint32_t *steps = serialized_kernel_steps(s), count = serialized_kernel_count(s);
+
+    *code = (struct serialized_code){x->code.bytes, x->code.size, offsets};
+    for (uint32_t i = 0; i < count; i++)
+        offsets[i] = (uintptr_t)functions[steps[i]] - (uintptr_t)x->code.bytes;
+    if (!x->compiled.places)
+        return true;
+    const bool ok = flatten_kernels(x, count, steps, compiled, &code->size, offsets, e);
+    code->bytes = *compiled;
+    return ok;
 }
 
 bool cpu_save(struct executable *executable, uint32_t input_count, const struct graph_binding *inputs, uint32_t output_count,
@@ -416,21 +402,21 @@ bool cpu_save(struct executable *executable, uint32_t input_count, const struct 
     struct cpu_graph *x = graph_of(executable);
     const struct target *t = &x->cpu->target;
     struct serialized_facts facts = {t->triple, features_of(x->cpu), input_count, output_count, inputs, outputs};
-    void *bytes = NULL;
-    size_t size = 0;
+    const size_t most = (size_t)x->program.step_count + 1;
+    void *compiled = NULL;
 
-    if (!x->serialized)
+    if (x->foreign.run)
         return error_set(e, WNNStatus_NotSupportedError, "the graph was loaded from a shared object: keep that file");
-    uint64_t *offsets = calloc((size_t)serialized_kernel_count(x->serialized) + 1, sizeof *offsets);
-    if (!offsets)
-        return error_out_of_memory(e);
-    bool ok = cpu_flatten(x, &bytes, &size, offsets, e);
-    if (ok) {
-        struct serialized_code code = {bytes, size, offsets};
-        ok = serialized_write(x->serialized, &facts, &code, false, sink, user, e);
-    }
-    free(bytes);
+    const void **functions = calloc(most, sizeof *functions);
+    uint64_t *offsets = calloc(most, sizeof *offsets);
+    struct serialized_program *s = functions && offsets ? cpu_serialize(x, functions, e) : error_null_memory(e);
+    struct serialized_code code;
+    const bool ok = s && cpu_flatten(x, s, functions, &compiled, &code, offsets, e) &&
+                    serialized_write(s, &facts, &code, false, sink, user, e);
+    serialized_free(s);
+    free(functions);
     free(offsets);
+    free(compiled);
     return ok;
 }
 
