@@ -7,9 +7,8 @@
  * Three orders of placing are tried and the best kept: by size, by size times lifetime (large blocks first leave gaps that
  * small ones fill), and by time; each in two ways (see place_in_order).  A block goes into the tightest gap between the placed
  * blocks that are alive with it.  These are found in a tree over the blocks sorted by first step, whose nodes know the last
- * step of the blocks placed below them: k log n for k of them.  A graph in which everything is alive at once would make that
- * quadratic; beyond PAIRS_MAX overlapping pairs only a scan in time order with a list of gaps is made, as an ordinary allocator
- * would work.
+ * step of the blocks placed below them: k log n for k of them.  Where everything is alive at once, beyond PAIRS_MAX overlapping
+ * pairs, only a scan in time order is made, as an ordinary allocator would work.
  *
  * The result depends on the input only: sorting breaks ties by index.
  */
@@ -20,30 +19,36 @@
 
 enum { PAIRS_MAX = 1 << 22 };
 
+/* The blocks alive at a step, and the end of those that are placed there. */
+struct step {
+    int64_t bytes, count, top;
+};
+
 struct arena_packer {
     struct storage_block *blocks;
     uint32_t count;
     struct arena arena;
     uint32_t *by_first; /* blocks sorted by first step */
-    uint32_t *by_last;  /* blocks sorted by last step */
     uint32_t *position; /* of a block in by_first */
     uint32_t leaves;    /* of the tree: a power of two */
     int64_t *tree;      /* tree[1] is the root; last step of the placed blocks below, -1: none */
     uint32_t *order;    /* of placing */
     uint32_t *together; /* placed blocks alive with the one being placed */
     int64_t *offsets;   /* by block, of the order being tried */
+    uint32_t *spare;    /* for sorting */
+    uint32_t step_count;
+    struct step *steps;
 };
 
 /* ---- sorting: a merge sort, because qsort passes no context and its order of equals is not defined ---- */
 
-enum sort_key { KEY_FIRST, KEY_LAST, KEY_SIZE, KEY_AREA, KEY_OFFSET };
+enum sort_key { KEY_FIRST, KEY_SIZE, KEY_AREA, KEY_OFFSET };
 
 static int64_t key_of(const struct arena_packer *p, uint32_t block, enum sort_key key)
 {
     const struct storage_block *b = &p->blocks[block];
 
     return key == KEY_FIRST  ? b->first
-           : key == KEY_LAST ? b->last
            : key == KEY_SIZE ? -b->bytes
            : key == KEY_AREA ? -(b->bytes / TARGET_ALIGNMENT) * ((int64_t)b->last - b->first + 1)
                              : p->offsets[block];
@@ -65,33 +70,33 @@ static void sort(const struct arena_packer *p, uint32_t *items, uint32_t *spare,
     }
 }
 
-/* ---- lifetimes ---- */
-
-/* Finds the most bytes alive at one step, and how many pairs of blocks are ever alive together. */
-static void measure(const struct arena_packer *p, int64_t *lower_bound, uint64_t *pairs)
+static void sort_all(struct arena_packer *p, uint32_t *items, enum sort_key key)
 {
-    int64_t alive_bytes = 0, most = 0;
-    uint32_t alive = 0, ended = 0;
-
-    *pairs = 0;
-    for (uint32_t i = 0; i < p->count; i++) {
-        const struct storage_block *b = &p->blocks[p->by_first[i]];
-        while (ended < p->count && p->blocks[p->by_last[ended]].last < b->first) {
-            alive_bytes -= p->blocks[p->by_last[ended++]].bytes;
-            alive--;
-        }
-        *pairs += alive++;
-        alive_bytes += b->bytes;
-        if (alive_bytes > most)
-            most = alive_bytes;
-    }
-    *lower_bound = most;
+    for (uint32_t i = 0; i < p->count; i++)
+        items[i] = i;
+    sort(p, items, p->spare, p->count, key);
 }
 
-static void tree_clear(struct arena_packer *p)
+/* ---- lifetimes ---- */
+
+/* Finds the most bytes alive at one step, and about how many pairs of blocks are ever alive together. */
+static void measure(struct arena_packer *p, int64_t *lower_bound, int64_t *pairs)
 {
-    for (uint32_t i = 0; i < 2 * p->leaves; i++)
-        p->tree[i] = -1;
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct step *first = &p->steps[p->blocks[i].first], *end = &p->steps[p->blocks[i].last + 1];
+
+        first->bytes += p->blocks[i].bytes;
+        first->count++;
+        end->bytes -= p->blocks[i].bytes;
+        end->count--;
+    }
+    for (uint32_t s = 0; s < p->step_count; s++) {
+        *lower_bound = p->steps[s].bytes > *lower_bound ? p->steps[s].bytes : *lower_bound;
+        p->steps[s + 1].bytes += p->steps[s].bytes;
+        p->steps[s + 1].count += p->steps[s].count;
+    }
+    for (uint32_t i = 0; i < p->count; i++)
+        *pairs += p->steps[p->blocks[i].first].count;
 }
 
 static void tree_insert(struct arena_packer *p, uint32_t block)
@@ -147,91 +152,67 @@ static int64_t choose_gap(const struct arena_packer *p, const struct storage_blo
  * nowhere below the ceiling goes above all others: in a chain of values this fills the arena from both ends, turn and turn
  * about.
  */
-static int64_t place_in_order(struct arena_packer *p, uint32_t *spare, int64_t ceiling)
+static int64_t place_in_order(struct arena_packer *p, int64_t ceiling)
 {
     int64_t total = 0;
 
-    tree_clear(p);
+    for (uint32_t i = 0; i < 2 * p->leaves; i++)
+        p->tree[i] = -1;
     for (uint32_t i = 0; i < p->count; i++) {
         uint32_t block = p->order[i], found;
         const struct storage_block *b = &p->blocks[block];
 
         found = tree_find(p, 1, 0, p->leaves, b, 0);
-        sort(p, p->together, spare, found, KEY_OFFSET);
+        sort(p, p->together, p->spare, found, KEY_OFFSET);
         p->offsets[block] = choose_gap(p, b, found, ceiling);
-        if (p->offsets[block] + b->bytes > total)
-            total = p->offsets[block] + b->bytes;
+        total = p->offsets[block] + b->bytes > total ? p->offsets[block] + b->bytes : total;
         tree_insert(p, block);
     }
     return total;
 }
 
-/* This is a free range.  The array of them is sorted by offset; the last one has no end. */
-struct gap {
-    int64_t offset, bytes;
-};
-
-static void gap_release(struct gap *gaps, uint32_t *count, int64_t offset, int64_t bytes)
-{
-    uint32_t low = 0, high = *count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (gaps[middle].offset < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    /* There is always a gap at the end, which has no limit. */
-    bool joins_before = low > 0 && gaps[low - 1].offset + gaps[low - 1].bytes == offset;
-    bool joins_next = offset + bytes == gaps[low].offset;
-    if (joins_next) {
-        gaps[low].offset = offset;
-        if (gaps[low].bytes != INT64_MAX)
-            gaps[low].bytes += bytes;
-        if (joins_before) {
-            gaps[low - 1].bytes = gaps[low].bytes == INT64_MAX ? INT64_MAX : gaps[low - 1].bytes + gaps[low].bytes;
-            memmove(&gaps[low], &gaps[low + 1], (*count - low - 1) * sizeof *gaps);
-            --*count;
-        }
-    } else if (joins_before) {
-        gaps[low - 1].bytes += bytes;
-    } else {
-        memmove(&gaps[low + 1], &gaps[low], (*count - low) * sizeof *gaps);
-        gaps[low] = (struct gap){offset, bytes};
-        ++*count;
-    }
-}
-
-/* Places all blocks in time order with a list of gaps, tightest first.  Returns the bytes spanned, -1 if memory ran out. */
+/* Places all blocks in time order, among a sorted list of those alive.  Returns the bytes spanned. */
 static int64_t place_by_scan(struct arena_packer *p)
 {
-    struct gap *gaps = arena_array(&p->arena, (size_t)p->count + 2, sizeof *gaps);
-    uint32_t gap_count = 1, ended = 0;
+    uint32_t alive = 0;
     int64_t total = 0;
 
-    if (!gaps)
-        return -1;
-    gaps[0] = (struct gap){0, INT64_MAX};
     for (uint32_t i = 0; i < p->count; i++) {
-        uint32_t block = p->by_first[i], best = 0;
+        const uint32_t block = p->by_first[i], before = alive;
         const struct storage_block *b = &p->blocks[block];
 
-        for (; p->blocks[p->by_last[ended]].last < b->first; ended++)
-            gap_release(gaps, &gap_count, p->offsets[p->by_last[ended]], p->blocks[p->by_last[ended]].bytes);
-        for (uint32_t k = 1; k < gap_count; k++)
-            if (gaps[best].bytes < b->bytes || (gaps[k].bytes >= b->bytes && gaps[k].bytes < gaps[best].bytes))
-                best = k;
-        p->offsets[block] = gaps[best].offset;
-        gaps[best].offset += b->bytes;
-        if (gaps[best].bytes != INT64_MAX)
-            gaps[best].bytes -= b->bytes;
-        if (gaps[best].bytes == 0) {
-            memmove(&gaps[best], &gaps[best + 1], (gap_count - best - 1) * sizeof *gaps);
-            gap_count--;
-        }
-        if (p->offsets[block] + b->bytes > total)
-            total = p->offsets[block] + b->bytes;
+        alive = 0;
+        for (uint32_t k = 0; k < before; k++)
+            if (p->blocks[p->together[k]].last >= b->first)
+                p->together[alive++] = p->together[k];
+        const int64_t at = p->offsets[block] = choose_gap(p, b, alive, 0);
+        uint32_t place = alive++;
+        for (; place > 0 && p->offsets[p->together[place - 1]] > at; place--)
+            p->together[place] = p->together[place - 1];
+        p->together[place] = block;
+        total = at + b->bytes > total ? at + b->bytes : total;
+    }
+    return total;
+}
+
+/*
+ * Puts all blocks, in an order, on top of those before it that are alive with it.  Returns the bytes spanned: in the order by
+ * offset of a placing with other sizes the fewest, as long as no two blocks change sides.
+ */
+static int64_t place_on_top(struct arena_packer *p, const uint32_t *order)
+{
+    int64_t total = 0;
+
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct storage_block *b = &p->blocks[order[i]];
+        int64_t at = 0;
+
+        for (uint32_t s = b->first; s <= b->last; s++)
+            at = p->steps[s].top > at ? p->steps[s].top : at;
+        for (uint32_t s = b->first; s <= b->last; s++)
+            p->steps[s].top = at + b->bytes;
+        p->offsets[order[i]] = at;
+        total = at + b->bytes > total ? at + b->bytes : total;
     }
     return total;
 }
@@ -245,59 +226,75 @@ static void keep(struct arena_packer *p, int64_t spanned, int64_t *total)
         p->blocks[i].offset = p->offsets[i];
 }
 
-static bool assign(struct arena_packer *p, int64_t *total, int64_t *lower_bound)
+static bool begin(struct arena_packer *p)
 {
-    static const enum sort_key keys[] = {KEY_SIZE, KEY_AREA, KEY_FIRST};
-    uint32_t *spare, **const lists[] = {&p->by_first, &p->by_last, &p->position, &p->order, &p->together, &spare};
-    uint64_t pairs;
-    int64_t spanned;
+    uint32_t **const lists[] = {&p->by_first, &p->position, &p->order, &p->together, &p->spare};
 
     for (p->leaves = 1; p->leaves < p->count; p->leaves *= 2)
         ;
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct storage_block *b = &p->blocks[i];
+
+        b->bytes = target_align(b->bytes);
+        p->step_count = b->last >= p->step_count ? b->last + 1 : p->step_count;
+    }
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (!(*lists[i] = arena_array(&p->arena, p->count, sizeof **lists[i])))
             return false;
     p->offsets = arena_array(&p->arena, p->count, sizeof *p->offsets);
+    p->steps = arena_array(&p->arena, (size_t)p->step_count + 1, sizeof *p->steps);
     p->tree = arena_array(&p->arena, 2 * (size_t)p->leaves, sizeof *p->tree);
-    if (!p->offsets || !p->tree)
-        return false;
-    for (uint32_t i = 0; i < p->count; i++) {
-        struct storage_block *b = &p->blocks[i];
-        b->bytes = target_align(b->bytes);
-        p->by_first[i] = p->by_last[i] = i;
-    }
-    sort(p, p->by_first, spare, p->count, KEY_FIRST);
-    sort(p, p->by_last, spare, p->count, KEY_LAST);
-    for (uint32_t i = 0; i < p->count; i++)
-        p->position[p->by_first[i]] = i;
-    measure(p, lower_bound, &pairs);
-
-    *total = INT64_MAX;
-    if (pairs > PAIRS_MAX) {
-        spanned = place_by_scan(p);
-        if (spanned < 0)
-            return false;
-        keep(p, spanned, total);
-        return true;
-    }
-    for (size_t k = 0; k < sizeof keys / sizeof *keys && *total > *lower_bound; k++) {
-        for (uint32_t i = 0; i < p->count; i++)
-            p->order[i] = i;
-        sort(p, p->order, spare, p->count, keys[k]);
-        for (int with_ceiling = 0; with_ceiling < 2 && *total > *lower_bound; with_ceiling++)
-            keep(p, place_in_order(p, spare, with_ceiling ? *lower_bound : 0), total);
-    }
-    return true;
+    return p->offsets && p->steps && p->tree;
 }
 
-bool assign_offsets(struct storage_block *blocks, uint32_t count, int64_t *total, int64_t *lower_bound)
+static void assign(struct arena_packer *p, int64_t pairs, int64_t lower_bound, int64_t *total)
+{
+    static const enum sort_key keys[] = {KEY_SIZE, KEY_AREA, KEY_FIRST};
+
+    sort_all(p, p->by_first, KEY_FIRST);
+    if (pairs > PAIRS_MAX)
+        keep(p, place_by_scan(p), total);
+    for (uint32_t i = 0; i < p->count; i++)
+        p->position[p->by_first[i]] = i;
+    for (size_t k = 0; pairs <= PAIRS_MAX && k < sizeof keys / sizeof *keys && *total > lower_bound; k++) {
+        sort_all(p, p->order, keys[k]);
+        for (int with_ceiling = 0; with_ceiling < 2 && *total > lower_bound; with_ceiling++)
+            keep(p, place_in_order(p, with_ceiling ? lower_bound : 0), total);
+    }
+}
+
+static void keep_order(struct arena_packer *p, struct storage_order *order)
+{
+    uint32_t *blocks = calloc(p->count, sizeof *blocks);
+
+    if (!blocks)
+        return;
+    for (uint32_t i = 0; i < p->count; i++)
+        p->offsets[i] = p->blocks[i].offset;
+    sort_all(p, blocks, KEY_OFFSET);
+    free(order->blocks);
+    *order = (struct storage_order){p->count, blocks};
+}
+
+bool assign_offsets(struct storage_block *blocks, uint32_t count, struct storage_order *order, int64_t *total,
+                    int64_t *lower_bound)
 {
     struct arena_packer p = {.blocks = blocks, .count = count};
+    const bool done = begin(&p);
+    int64_t pairs = 0;
 
     *total = *lower_bound = 0;
-    if (count == 0)
-        return true;
-    bool done = assign(&p, total, lower_bound);
+    if (done && count) {
+        measure(&p, lower_bound, &pairs);
+        *total = INT64_MAX;
+        if (order && order->count == count)
+            keep(&p, place_on_top(&p, order->blocks), total);
+        if (*total > *lower_bound) {
+            assign(&p, pairs, *lower_bound, total);
+            if (order)
+                keep_order(&p, order);
+        }
+    }
     arena_free(&p.arena);
     return done;
 }

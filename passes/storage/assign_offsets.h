@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ir/target/target.h"
+#include "passes/passes.h"
 
 /** A block of memory. */
 struct storage_block {
@@ -17,5 +17,6 @@ struct storage_block {
 };
 
 /** Sets the offset of every block.  *total becomes the bytes that the blocks span, and *lower_bound the most bytes alive at one
- * step.  Returns false if memory runs out. */
-bool assign_offsets(struct storage_block *blocks, uint32_t count, int64_t *total, int64_t *lower_bound);
+ * step.  `order` is as storage_assign's.  Returns false if memory runs out. */
+bool assign_offsets(struct storage_block *blocks, uint32_t count, struct storage_order *order, int64_t *total,
+                    int64_t *lower_bound);

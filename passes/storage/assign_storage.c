@@ -280,7 +280,7 @@ static void fill_storage(struct assigner *p, const struct value *v, struct stora
     }
 }
 
-static bool assign(struct assigner *p, struct storage_assignment *out)
+static bool assign(struct assigner *p, struct storage_order *order, struct storage_assignment *out)
 {
     struct graph *g = p->g;
 
@@ -300,7 +300,7 @@ static bool assign(struct assigner *p, struct storage_assignment *out)
     find_lifetimes(p);
     if (!resolve_states(p, out) || !make_blocks(p))
         return false;
-    if (!assign_offsets(p->blocks, p->block_count, &out->arena_bytes, &out->arena_lower_bound))
+    if (!assign_offsets(p->blocks, p->block_count, order, &out->arena_bytes, &out->arena_lower_bound))
         return error_out_of_memory(&g->error);
 
     for (const struct cluster *c = g->first_cluster; c; c = c->next) {
@@ -314,7 +314,7 @@ static bool assign(struct assigner *p, struct storage_assignment *out)
 }
 
 bool storage_assign(struct graph *g, const struct cluster_nodes *clusters, struct arena *arena, int64_t alignment,
-                    storage_may_share may_share, void *user, struct storage_assignment *out)
+                    storage_may_share may_share, void *user, struct storage_order *order, struct storage_assignment *out)
 {
     struct assigner p = {.g = g,
                          .clusters = clusters,
@@ -324,7 +324,7 @@ bool storage_assign(struct graph *g, const struct cluster_nodes *clusters, struc
                          .user = user};
 
     memset(out, 0, sizeof *out);
-    bool done = assign(&p, out);
+    bool done = assign(&p, order, out);
     arena_free(&p.arena);
     return done;
 }

@@ -176,14 +176,13 @@ static bool shares_kernels(const struct compiler *k)
 
 static bool attempt_begin(struct compiler *k)
 {
-    const struct equal_clusters *planned = k->planned ? plans_clusters(k->g->origin.plans, k->g) : NULL;
     const bool shares = shares_kernels(k);
 
     k->clusters = arena_array(&k->arena, k->g->cluster_count, sizeof *k->clusters);
-    if (!k->clusters || (!planned && !equal_clusters_find(k->g, &k->arena, &k->found)))
+    if (!k->clusters || (!k->planned && !equal_clusters_find(k->g, &k->arena, &k->found)))
         return error_out_of_memory(k->e);
-    if (planned)
-        k->found = *planned;
+    if (k->planned)
+        k->found = *k->planned;
     k->cluster_count = k->g->cluster_count;
     for (struct cluster *c = k->g->first_cluster; c; c = c->next) {
         const uint32_t like = shares && c->kind == CLUSTER_KERNEL ? k->found.like[c->index] : 0;
@@ -210,7 +209,8 @@ static enum attempt attempt_clusters(struct compiler *k)
     double lowered = milliseconds_now();
     k->times->lower += lowered - start;
 
-    if (!storage_assign(k->g, k->found.nodes, &k->arena, k->target->storage_alignment, may_share, k, &k->storage)) {
+    if (!storage_assign(k->g, k->found.nodes, &k->arena, k->target->storage_alignment, may_share, k,
+                        k->planned ? &k->planned->order : NULL, &k->storage)) {
         *k->e = k->g->error;
         return ATTEMPT_FAILED;
     }
@@ -312,7 +312,7 @@ static bool compile(struct compiler *k)
     enum attempt a;
     double start = milliseconds_now();
 
-    k->planned = k->g->origin.is_clustered && k->g->origin.plans;
+    k->planned = k->g->origin.is_clustered && k->g->origin.plans ? plans_clusters(k->g->origin.plans, k->g) : NULL;
     if (!k->g->origin.is_clustered && !run_passes(k))
         return false;
     k->g->origin.is_clustered = true;

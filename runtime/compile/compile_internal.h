@@ -24,7 +24,7 @@ struct compiler {
     const struct target *target;
     struct error *e;
     struct arena arena;
-    bool planned; /* the graph is that of a plan */
+    struct equal_clusters *planned; /* of the plan that the graph is of, or NULL */
     struct equal_clusters found;
     struct compiled_cluster *clusters;
     uint32_t cluster_count;

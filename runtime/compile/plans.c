@@ -69,11 +69,11 @@ struct plans {
     const struct graph *named;
     pthread_mutex_t lock;
     uint32_t expression_count, met_count, plan_count;
-    const struct node **alike; /* of the named graph */
-    bool *seen;                /* expressions that passes meet: dimensions of values, and elements of lists of sizes */
-    uint32_t *met;             /* those expressions */
-    bool *starts;              /* expressions at which slices start */
-    bool recurs, allowed;      /* some node is recurrent; there may be plans */
+    const struct node **alike;  /* of the named graph's nodes */
+    bool *seen;           /* expressions that passes meet: dimensions of values, and elements of lists of sizes */
+    uint32_t *met;        /* those expressions */
+    bool *starts;         /* expressions at which slices start */
+    bool recurs, allowed; /* some node is recurrent; there may be plans */
     struct plan *first;
 };
 
@@ -143,6 +143,7 @@ static void plan_free(struct plan *plan)
     walk_end(&plan->all);
     free(plan->quantity_of);
     free(plan->quantities);
+    free(plan->clusters.order.blocks);
     arena_free(&plan->arena);
     graph_free(plan->g);
     free(plan);
@@ -592,9 +593,9 @@ struct graph *plans_take(struct plans *p, const uint32_t *sizes)
     return planned;
 }
 
-const struct equal_clusters *plans_clusters(const struct plans *p, const struct graph *g)
+struct equal_clusters *plans_clusters(const struct plans *p, const struct graph *g)
 {
-    const struct plan *i = p->first;
+    struct plan *i = p->first;
 
     while (i && i->g != g)
         i = i->next;

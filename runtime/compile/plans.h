@@ -33,6 +33,6 @@ void plans_learn(struct plans *p, struct graph *g);
  * plan, or the sizes are not valid. */
 struct graph *plans_take(struct plans *p, const uint32_t *sizes);
 /** Returns the clusters of a graph that plans_take returned, of which those are equal that are so at all sizes it serves. */
-const struct equal_clusters *plans_clusters(const struct plans *p, const struct graph *g);
+struct equal_clusters *plans_clusters(const struct plans *p, const struct graph *g);
 /** Ends what plans_take began. */
 void plans_give_back(struct plans *p);

@@ -22,7 +22,7 @@ TEST(every_allocation_may_fail)
             struct storage_assignment assigned;
 
             allocations_fail_after(n);
-            done = passes_run(g, &fake_options) && storage_assign(g, NULL, &g->arena, 0, never_share, NULL, &assigned);
+            done = passes_run(g, &fake_options) && storage_assign(g, NULL, &g->arena, 0, never_share, NULL, NULL, &assigned);
             /* The lowering that fusion asks may fail and answer "no", too: then nothing is left to fail, and the build
              * succeeds. */
             bool all_made = allocations_stop_failing();

@@ -136,7 +136,7 @@ static void run_clusters(struct graph *g, void **inputs, void **outputs)
         if (c->kind == CLUSTER_KERNEL && !lower_cluster(g, c, &fake_target, &r.lists[c->index], &e))
             fail_msg("%s", e.message);
     }
-    assert_true(storage_assign(g, NULL, &g->arena, 0, kernels_may_share, &r, &r.assigned));
+    assert_true(storage_assign(g, NULL, &g->arena, 0, kernels_may_share, &r, NULL, &r.assigned));
     r.arena = malloc((size_t)r.assigned.arena_bytes + 1);
     memset(r.arena, 0xff, (size_t)r.assigned.arena_bytes + 1); /* NaN, if it is read before it is written */
     for (struct cluster *c = g->first_cluster; c; c = c->next) {
