@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/graph/dims.h"
+#include "ir/graph/op_draft.h"
 #include "ir/support/table.h"
 
 static uint64_t hash_type(uint64_t h, const struct tensor_type *t)
@@ -44,12 +46,58 @@ static bool is_alike(const struct node *a, const struct node *b)
     return true;
 }
 
-const struct node **graph_alike(const struct graph *g)
+/* Returns whether a node's results are never constants that names decide: it takes elements of inputs, or only constants. */
+static bool varies(const struct node *n, const struct value *const *known)
 {
-    const struct node **alike = calloc((size_t)g->node_count + 1, sizeof *alike);
-    struct table seen = {0};
-    bool ok = alike && table_reserve(&seen, NULL, g->node_count);
+    bool any = n->op == OP_LOOP, plain = true;
 
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        const struct value *v = n->inputs[i].value;
+
+        any |= v && !known[v->index];
+        plain &= !v || v->kind == VALUE_CONSTANT;
+    }
+    for (uint32_t i = 0; i < n->result_count; i++)
+        plain &= !type_is_open(&n->results[i]->type);
+    return (any || plain) && n->op != OP_SHAPE && n->op != OP_RANGE && !n->results[0]->sizes;
+}
+
+/* Returns whether inference gives a node the results of one that is alike: their operands are the same, if they are known. */
+static bool is_sure(const struct node *n, const struct node *like, const struct value *const *known)
+{
+    const bool any_elements = varies(n, known) && !op_is_draft(n->op);
+
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        const struct value *v = n->inputs[i].value, *w = like->inputs[i].value;
+
+        if (v != w && known[v->index] != known[w->index] &&
+            (v->kind != VALUE_CONSTANT || !(any_elements || v->sizes || v->constant == w->constant)))
+            return false;
+    }
+    return n->op != OP_LOOP;
+}
+
+/* Notes for the results of a node the first values that are made of the same sizes; NULL: sizes do not tell their elements. */
+static void know(const struct node *n, const struct alike *a, const struct value **known)
+{
+    const bool unknown = varies(n, known);
+
+    for (uint32_t r = 0; r < n->result_count; r++) {
+        const struct value *v = n->results[r];
+
+        known[v->index] = unknown ? NULL : a->sure && (v->sizes || n->op == OP_RANGE) ? a->node->results[r] : v;
+    }
+}
+
+struct alike *graph_alike(const struct graph *g)
+{
+    struct alike *alike = calloc((size_t)g->node_count + 1, sizeof *alike);
+    const struct value **known = calloc((size_t)g->value_count + 1, sizeof *known);
+    struct table seen = {0};
+    bool ok = alike && known && table_reserve(&seen, NULL, g->node_count);
+
+    for (const struct value *v = g->first_constant; ok && v; v = v->next_constant)
+        known[v->index] = v;
     graph_for_each (g, n) {
         const uint64_t hash = ok ? hash_node(n) : 0;
         struct table_entry *at = NULL;
@@ -57,11 +105,14 @@ const struct node **graph_alike(const struct graph *g)
         while (ok && (at = table_next(&seen, hash, at))->item && !is_alike(at->item, n))
             ;
         if (ok && at->item)
-            alike[n->index] = at->item;
+            alike[n->index] = (struct alike){at->item, is_sure(n, at->item, known)};
         else if (ok)
             table_put(&seen, at, hash, n);
+        if (ok)
+            know(n, &alike[n->index], known);
     }
     free(seen.entries);
+    free(known);
     if (!ok)
         free(alike);
     return ok ? alike : NULL;

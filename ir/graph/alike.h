@@ -4,7 +4,12 @@
 
 #include "ir/graph/ir.h"
 
-/** Returns for each node, by its index, the first one that has the same operator and attributes, and the same types, kinds and
- * sizes (value->sizes) of operands and results, open dimensions being the same expressions; NULL for that one.  The caller
- * frees the list.  Returns NULL if memory runs out. */
-const struct node **graph_alike(const struct graph *g);
+/** The first node that has the same operator and attributes as another, and the same types, kinds and sizes (value->sizes) of
+ * operands and results, open dimensions being the same expressions. */
+struct alike {
+    const struct node *node; /* NULL: it is the first one */
+    bool sure;               /* its results can be taken at all sizes, whatever its operands are then */
+};
+
+/** Returns that for each node, by its index.  The caller frees the list.  Returns NULL if memory runs out. */
+struct alike *graph_alike(const struct graph *g);

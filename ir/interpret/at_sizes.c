@@ -426,23 +426,29 @@ static bool fold(struct instance *s, const struct node *n, struct node *first)
 /* Takes the results of an equal node that was made. */
 static bool take_results(struct instance *s, const struct node *n)
 {
-    const struct node *like = s->alike && !s->computes ? s->alike[n->index] : NULL;
+    const struct alike a = s->alike ? s->alike[n->index] : (struct alike){0};
 
-    for (uint32_t i = 0; like && i < n->input_count; i++)
-        if (!instance_repeats(s, n, like, i))
+    if (!a.sure)
+        instance_decide(s, n);
+    if (!a.node || (!a.sure && s->computes))
+        return false;
+    for (uint32_t i = 0; !a.sure && i < n->input_count; i++)
+        if (!instance_repeats(s, n, a.node, i))
             return false;
-    for (uint32_t i = 0; like && i < n->result_count; i++) {
-        s->values[n->results[i]->index] = s->values[like->results[i]->index];
-        s->late[n->results[i]->index] = s->late[like->results[i]->index];
+    for (uint32_t i = 0; i < n->result_count; i++) {
+        const uint32_t to = n->results[i]->index, from = a.node->results[i]->index;
+
+        s->values[to] = s->values[from];
+        s->late[to] = s->late[from];
+        s->exact[to] = s->exact[from];
     }
-    return like != NULL;
+    return true;
 }
 
 static bool add_instance(struct instance *s, const struct node *n)
 {
     struct node *last = s->to->last;
 
-    instance_decide(s, n);
     if (take_results(s, n))
         return true;
     for (uint32_t i = 0; i < n->input_count; i++)
@@ -520,7 +526,7 @@ static bool add_nodes_and_outputs(struct instance *s)
     return true;
 }
 
-struct graph *graph_at_sizes(const struct graph *g, const uint32_t *sizes, const struct node *const *alike, struct error *e)
+struct graph *graph_at_sizes(const struct graph *g, const uint32_t *sizes, const struct alike *alike, struct error *e)
 {
     struct instance s = {.from = g, .e = e, .alike = alike};
 

@@ -2,6 +2,7 @@
 /* Converts a graph with named dimensions (ir/graph/dims.h) to one of certain sizes. */
 #pragma once
 
+#include "ir/graph/alike.h"
 #include "ir/graph/dims.h"
 
 /**
@@ -13,4 +14,4 @@
  * With `alike`, a list of graph_alike, one of equal nodes is made: the result is not for computing, but it is valid only if the
  * whole graph is, and its inputs, outputs and data have the same types and bytes.
  */
-struct graph *graph_at_sizes(const struct graph *g, const uint32_t *sizes, const struct node *const *alike, struct error *e);
+struct graph *graph_at_sizes(const struct graph *g, const uint32_t *sizes, const struct alike *alike, struct error *e);

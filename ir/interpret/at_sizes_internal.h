@@ -11,13 +11,13 @@ struct instance {
     struct dim_number *atoms;
     struct value **values; /* by value->index of `from`; NULL: a constant that no node reads that was made */
     struct error *e;
-    bool *exact;                     /* likewise: integers that are what their expressions say, and have not overflowed */
-    bool *late;                      /* likewise: constants that names decide */
-    struct value **data;             /* likewise: what a constant has become as data */
-    struct table known;              /* values of `from` that have become data */
-    bool computes, hides_all;        /* of the node that is being made (decide) */
-    const struct node *const *alike; /* of graph_alike: these are made once; NULL: all are made */
-    struct instance *outer;          /* of a loop's body: the graph of its node, which gets these operands; NULL: none */
+    bool *exact;               /* likewise: integers that are what their expressions say, and have not overflowed */
+    bool *late;                /* likewise: constants that names decide */
+    struct value **data;       /* likewise: what a constant has become as data */
+    struct table known;        /* values of `from` that have become data */
+    bool computes, hides_all;  /* of the node that is being made (decide) */
+    const struct alike *alike; /* of graph_alike: these are made once; NULL: all are made */
+    struct instance *outer;    /* of a loop's body: the graph of its node, which gets these operands; NULL: none */
     struct value **operands;
     uint32_t operand_count;
 };

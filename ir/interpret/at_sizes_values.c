@@ -51,24 +51,11 @@ void instance_decide(struct instance *s, const struct node *n)
     s->hides_all = constant && open;
 }
 
-static bool is_exact(const struct instance *s, const struct value *v)
-{
-    return !v || s->exact[v->index] || (v->kind == VALUE_CONSTANT && !dtype_is_float(v->type.type) && v->sizes);
-}
-
 /* Makes an element of an integer.  Returns false if the data type does not have it. */
 static bool has_integer(dtype t, int64_t n, union scalar *x)
 {
     *x = number_cast(wnnNumberInt64(n), t);
     return t == WNNOperandDataType_Int64 || scalar_to_double(*x, t) == (double)n;
-}
-
-/* Computes an element of a value of integers by its expression.  Returns false if that is not known, or does not fit. */
-static bool evaluate(const struct instance *s, const struct value *v, int64_t i, union scalar *x)
-{
-    const struct dim_number n = dims_evaluate(s->from, DIM_OPEN | v->sizes[i], s->atoms);
-
-    return !dtype_is_float(v->type.type) && n.known && has_integer(v->type.type, n.value, x);
 }
 
 /* Returns whether an element of what a value is now is an integer, which floats round. */
@@ -83,20 +70,27 @@ static bool is_integer(const struct instance *s, const struct value *v, int64_t 
 
 struct value *instance_evaluate(struct instance *s, const struct node *n)
 {
-    const struct value *v = n->results[0], *like = s->alike && s->alike[n->index] ? s->alike[n->index]->results[0] : NULL;
+    const struct value *v = n->results[0],
+                       *like = s->alike && s->alike[n->index].node ? s->alike[n->index].node->results[0] : NULL;
     const size_t size = dtype_size(v->type.type);
     union scalar x[DIM_VALUES_MAX];
 
     if (!v->sizes || n->result_count != 1)
         return NULL;
-    for (uint32_t i = 0; i < n->input_count; i++)
-        if (!is_exact(s, n->inputs[i].value))
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        const struct value *w = n->inputs[i].value;
+
+        if (w && !s->exact[w->index] && (w->kind != VALUE_CONSTANT || dtype_is_float(w->type.type) || !w->sizes))
             return NULL;
+    }
     if (like && s->exact[like->index]) /* is what the same expressions are */
         return s->values[like->index];
-    for (int64_t i = 0; i < type_elements(&v->type); i++)
-        if (!evaluate(s, v, i, &x[i]))
+    for (int64_t i = 0; i < type_elements(&v->type); i++) {
+        const struct dim_number d = dims_evaluate(s->from, DIM_OPEN | v->sizes[i], s->atoms);
+
+        if (dtype_is_float(v->type.type) || !d.known || !has_integer(v->type.type, d.value, &x[i]))
             return NULL;
+    }
     struct constant *c = constant_create(NULL, (size_t)type_bytes(&v->type));
     for (int64_t i = 0; c && i < type_elements(&v->type); i++)
         memcpy((char *)c->data + (size_t)i * size, &x[i], size); /* ours alone so far */

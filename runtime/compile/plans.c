@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/graph/alike.h"
 #include "ir/graph/dims.h"
 #include "ir/graph/op_draft.h"
 #include "ir/interpret/at_sizes.h"
@@ -69,7 +68,7 @@ struct plans {
     const struct graph *named;
     pthread_mutex_t lock;
     uint32_t expression_count, met_count, plan_count;
-    const struct node **alike;  /* of the named graph's nodes */
+    struct alike *alike;  /* of the named graph's nodes */
     bool *seen;           /* expressions that passes meet: dimensions of values, and elements of lists of sizes */
     uint32_t *met;        /* those expressions */
     bool *starts;         /* expressions at which slices start */
