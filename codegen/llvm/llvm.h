@@ -23,10 +23,17 @@ bool isa_probe(struct machine *m, const char *triple, struct isa *isa, struct er
 
 /* ---- module.c: one thread's compiler ---- */
 
+/** Says how code is generated. */
+struct code_traits {
+    bool strided; /* it may have loops whose strides LLVM shall reduce */
+    bool ordered; /* it is as fast in its own order as in that of LLVM's scheduler */
+    bool fast;    /* by FastISel: loops with little but addresses take up to twice as long, tiles in 16 registers 2 % longer */
+};
+
 /** A target machine.  Threads may not use one at the same time. */
 struct machine {
     LLVMTargetMachineRef tm;
-    void *pipelines[2][LLVMObjectFile + 1]; /* [1]: with strength reduction; by type of file; NULL until one is needed */
+    void *pipelines[2][2][LLVMObjectFile + 1]; /* by strided, ordered and the type of file; NULL until one is needed */
     char *data_layout;
     const struct target *target;
     const struct debug_options *debug;
@@ -53,14 +60,11 @@ void processors_each(const char *triple, bool features, void (*each)(void *user,
 /** Runs the passes that the text names on the module (pipeline.cc).  Returns false with a message in text[size] if LLVM does
  * not know one of them. */
 bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char *text, size_t size);
-/** Makes the passes of code generation for files of a type, with strength reduction if `strided`, which for small kernels takes
- * as long as running them (pipeline.cc).  Returns NULL if the target does not support the type. */
-void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool strided);
-/** Says whether a machine uses FastISel, which leaves what it does not know to the SelectionDAG.  Loops with little but
- * addresses, such as concat's, take up to twice as long with it, and tiles in 16 registers a fiftieth longer. */
-void pipeline_set_quick(LLVMTargetMachineRef machine, bool quick);
-/** Makes a file of a module, which it changes; any number of modules may follow. */
-LLVMMemoryBufferRef pipeline_generate(void *pipeline, LLVMModuleRef module);
+/** Makes the passes of code generation for files of a type, which for small kernels takes as long as running them
+ * (pipeline.cc). Returns NULL if the target does not support the type. */
+void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool strided, bool ordered);
+/** Makes a file of a module, which it changes, by FastISel if `fast`; any number of modules may follow. */
+LLVMMemoryBufferRef pipeline_generate(void *pipeline, LLVMModuleRef module, bool fast);
 /** Frees it.  NULL does nothing. */
 void pipeline_free(void *pipeline);
 /** The part of LLVM that a call uses; the first call of each part runs alone. */
@@ -84,10 +88,10 @@ bool machine_lower(const struct machine *m, const struct llvm_build *b, const st
 bool machine_run_passes(const struct machine *m, LLVMModuleRef module, const char *passes, struct error *e);
 /** Verifies a module (if that is switched on) and optimises it.  Returns false after an error in *e. */
 bool machine_optimize(struct machine *m, LLVMModuleRef module, struct error *e);
-/** Makes machine code or assembly of a module, which may have loops with strides to reduce if `strided`.  The caller disposes
- * of *out.  Returns false after an error in *e, and *out is NULL. */
-bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileType type, bool strided, LLVMMemoryBufferRef *out,
-                      struct error *e);
+/** Makes machine code or assembly of a module.  The caller disposes of *out.  Returns false after an error in *e, and *out is
+ * NULL. */
+bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileType type, struct code_traits t,
+                      LLVMMemoryBufferRef *out, struct error *e);
 /** Compiles a kernel to an object file in memory, in which symbol names its function.  The caller disposes of *object.  Returns
  * false after an error in *e. */
 bool machine_compile(struct machine *m, const struct schedule *s, const char *symbol, LLVMMemoryBufferRef *object,

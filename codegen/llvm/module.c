@@ -171,9 +171,8 @@ static bool destroy_protected(void *user)
 {
     struct machine *m = user;
 
-    for (uint32_t type = 0; type <= LLVMObjectFile; type++)
-        for (uint32_t strided = 0; strided < 2; strided++)
-            pipeline_free(m->pipelines[strided][type]);
+    for (uint32_t i = 0; i < sizeof m->pipelines / sizeof(void *); i++)
+        pipeline_free((&m->pipelines[0][0][0])[i]);
     if (m->tm)
         LLVMDisposeTargetMachine(m->tm);
     if (m->data_layout)
@@ -323,15 +322,15 @@ bool machine_optimize(struct machine *m, LLVMModuleRef module, struct error *e)
     return true;
 }
 
-bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileType type, bool strided, LLVMMemoryBufferRef *out,
-                      struct error *e)
+bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileType type, struct code_traits t,
+                      LLVMMemoryBufferRef *out, struct error *e)
 {
     double start = milliseconds_now();
-    void **pipeline = &m->pipelines[strided][type];
+    void **pipeline = &m->pipelines[t.strided][t.ordered][type];
 
     if (!*pipeline)
-        *pipeline = pipeline_create(m->tm, type, strided);
-    *out = *pipeline ? pipeline_generate(*pipeline, module) : NULL;
+        *pipeline = pipeline_create(m->tm, type, t.strided, t.ordered);
+    *out = *pipeline ? pipeline_generate(*pipeline, module, t.fast) : NULL;
     if (!*out)
         return error_set(e, WNNStatus_UnknownError, "generating code: LLVM has no such output for %s", m->target->triple);
     m->times.codegen_ms += milliseconds_now() - start;
@@ -342,14 +341,15 @@ bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileTy
     return false;
 }
 
-static void dump_assembly(struct machine *m, const struct kernel *k, const char *symbol, bool strided, LLVMModuleRef module)
+static void dump_assembly(struct machine *m, const struct kernel *k, const char *symbol, struct code_traits t,
+                          LLVMModuleRef module)
 {
     if (!m->debug || !(m->debug->flags & DEBUG_DUMP_ASM))
         return;
     LLVMModuleRef copy = LLVMCloneModule(module); /* code generation changes a module */
     LLVMMemoryBufferRef buffer;
     struct error ignored = {0};
-    if (machine_generate(m, copy, LLVMAssemblyFile, strided, &buffer, &ignored)) {
+    if (machine_generate(m, copy, LLVMAssemblyFile, t, &buffer, &ignored)) {
         dump_text(m, k, symbol, ".s", LLVMGetBufferStart(buffer));
         LLVMDisposeMemoryBuffer(buffer);
     }
@@ -388,6 +388,12 @@ static bool is_strided(const struct schedule *s)
     return strided && !s->tiled && !s->stages;
 }
 
+/* Returns whether code is as fast without a scheduler: with 32 registers, but for windows of floats that share loads. */
+static bool is_ordered(const struct machine *m, const struct schedule *s)
+{
+    return m->target->isa.vector_bits == 512 && !(s->tiled && s->tile.window.row.neighbours && !s->tile.blocks.bytes.own);
+}
+
 /* Returns whether code by FastISel is as fast: that of register tiles whose windows share no loads, and of stages without long
  * straight-line code, as Winograd's transforms have. */
 static bool is_selected_quickly(const struct machine *m, const struct schedule *s)
@@ -414,15 +420,14 @@ static bool compile_module(const struct compilation *c, LLVMContextRef context, 
         return false;
     dump_module(m, k, c->symbol, ".ll", module);
     m->times.emit_ms += milliseconds_now() - start;
-    const bool strided = is_strided(c->s);
-    if (!machine_optimize(m, module, c->e) || (strided && !machine_run_passes(m, module, PEEPHOLES, c->e)))
+    const struct code_traits t = {is_strided(c->s), is_ordered(m, c->s), is_selected_quickly(m, c->s)};
+    if (!machine_optimize(m, module, c->e) || (t.strided && !machine_run_passes(m, module, PEEPHOLES, c->e)))
         return false;
     dump_module(m, k, c->symbol, ".opt.ll", module);
-    pipeline_set_quick(m->tm, is_selected_quickly(m, c->s));
-    dump_assembly(m, k, c->symbol, strided, module);
+    dump_assembly(m, k, c->symbol, t, module);
     m->times.structures++;
     double optimized = milliseconds_now();
-    ok = machine_generate(m, module, LLVMObjectFile, strided, c->object, c->e);
+    ok = machine_generate(m, module, LLVMObjectFile, t, c->object, c->e);
     if (ok && m->debug && m->debug->flags & DEBUG_TIME_PASSES)
         fprintf(stderr, "# kernel %-32s emit and passes %8.3f ms, code %8.3f ms\n", k->name[0] ? k->name : c->symbol,
                 optimized - start, milliseconds_now() - optimized);

@@ -21,9 +21,8 @@
 #include <llvm/Target/TargetMachine.h>
 
 extern "C" bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char *text, size_t size);
-extern "C" void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool strided);
-extern "C" void pipeline_set_quick(LLVMTargetMachineRef machine, bool quick);
-extern "C" LLVMMemoryBufferRef pipeline_generate(void *pipeline, LLVMModuleRef module);
+extern "C" void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool strided, bool ordered);
+extern "C" LLVMMemoryBufferRef pipeline_generate(void *pipeline, LLVMModuleRef module, bool fast);
 extern "C" void pipeline_free(void *pipeline);
 
 namespace
@@ -31,66 +30,64 @@ namespace
 
 /* Passes of code generation that look for what no kernel and no object has, by the names that they print.  Objects have atomic
  * loads and stores, whose barriers come from a pass on some targets. */
-const char *const idle[] = {
-    "Analyze Machine Code For Garbage Collection",
-    "Canonicalize Freeze Instructions in Loops",
-    "Contiguously Lay Out Funclets",
-    "Exception handling preparation",
-    "Expand indirectbr instructions",
-    "Expand large div/rem",
-    "Expand large fp convert",
-    "Expand memcmp() to load/stores",
-    "Expand vector predication intrinsics",
-    "Fixup Statepoint Caller Saved",
-    "Implement the 'patchable-function' attribute",
-    "Insert KCFI indirect call checks",
-    "Insert XRay ops",
-    "Insert fentry calls",
-    "Lower Garbage Collection Instructions",
-    "Shadow Stack GC Lowering",
-    "X86 Domain Reassignment Pass",
-};
+const char *const idle[] = {"Analyze Machine Code For Garbage Collection",
+                            "Canonicalize Freeze Instructions in Loops",
+                            "Contiguously Lay Out Funclets",
+                            "Exception handling preparation",
+                            "Expand indirectbr instructions",
+                            "Expand large div/rem",
+                            "Expand large fp convert",
+                            "Expand memcmp() to load/stores",
+                            "Expand vector predication intrinsics",
+                            "Fixup Statepoint Caller Saved",
+                            "Implement the 'patchable-function' attribute",
+                            "Insert KCFI indirect call checks",
+                            "Insert XRay ops",
+                            "Insert fentry calls",
+                            "Lower Garbage Collection Instructions",
+                            "Shadow Stack GC Lowering",
+                            "X86 Domain Reassignment Pass"};
 
 /* Passes that change none or little of a kernel's code and nothing of its time.  Objects get shorter by some of them. */
-const char *const minor[] = {
-    "Constant Hoisting",
-    "Detect Dead Lanes",
-    "Early If-Conversion",
-    "Early Tail Duplication",
-    "Interleaved Access Pass",
-    "Live DEBUG_VALUE analysis",
-    "Live Range Shrink",
-    "Machine InstCombiner",
-    "Machine Late Instructions Cleanup Pass",
-    "Merge disjoint stack slots",
-    "Optimize machine instruction PHIs",
-    "Partially inline calls to library functions",
-    "PostRA Machine Sink",
-    "Replace intrinsics with calls to vector library",
-    "Shrink Wrapping analysis",
-    "Stack Slot Coloring",
-    "Tail Duplication",
-    "X86 Avoid Store Forwarding Blocks",
-    "X86 Byte/Word Instruction Fixup",
-    "X86 Optimize Call Frame",
-    "X86 Partial Reduction",
-    "X86 cmov Conversion",
-};
+const char *const minor[] = {"Constant Hoisting",
+                             "Detect Dead Lanes",
+                             "Early If-Conversion",
+                             "Early Tail Duplication",
+                             "Interleaved Access Pass",
+                             "Live DEBUG_VALUE analysis",
+                             "Live Range Shrink",
+                             "Machine InstCombiner",
+                             "Machine Late Instructions Cleanup Pass",
+                             "Merge disjoint stack slots",
+                             "Optimize machine instruction PHIs",
+                             "Partially inline calls to library functions",
+                             "PostRA Machine Sink",
+                             "Replace intrinsics with calls to vector library",
+                             "Shrink Wrapping analysis",
+                             "Stack Slot Coloring",
+                             "Tail Duplication",
+                             "X86 Avoid Store Forwarding Blocks",
+                             "X86 Byte/Word Instruction Fixup",
+                             "X86 Optimize Call Frame",
+                             "X86 Partial Reduction",
+                             "X86 cmov Conversion"};
 
-/* The passes of code generation without those, and with strength reduction of addresses for `strided` loops only. */
+/* The passes of code generation without those, and as struct code_traits says. */
 class Generation : public llvm::legacy::PassManager
 {
   public:
-    bool strided, quick;
+    llvm::TargetMachine *target;
+    bool strided, ordered;
     llvm::SmallString<0> bytes; /* of the module at hand */
     llvm::raw_svector_ostream out{bytes};
 
     void add(llvm::Pass *pass) override
     {
         const llvm::StringRef name = pass->getPassName();
+        const bool quick = target->getOptLevel() == llvm::CodeGenOptLevel::Less;
 
         if (llvm::is_contained(idle, name) || (quick && llvm::is_contained(minor, name)) ||
-            (!strided && name == "Loop Strength Reduction"))
+            (!strided && name == "Loop Strength Reduction") || (ordered && name == "Machine Instruction Scheduler"))
             delete pass;
         else
             llvm::legacy::PassManager::add(pass);
@@ -121,34 +118,28 @@ bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char
     return true;
 }
 
-void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool strided)
+void *pipeline_create(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool strided, bool ordered)
 {
-    llvm::TargetMachine *target = reinterpret_cast<llvm::TargetMachine *>(machine);
-    Generation *generation = new Generation;
+    Generation *g = new Generation;
 
-    generation->strided = strided;
-    generation->quick = target->getOptLevel() == llvm::CodeGenOptLevel::Less;
-    if (!target->addPassesToEmitFile(*generation, generation->out, nullptr, static_cast<llvm::CodeGenFileType>(type)))
-        return generation;
-    delete generation;
+    g->target = reinterpret_cast<llvm::TargetMachine *>(machine);
+    g->strided = strided;
+    g->ordered = ordered;
+    if (!g->target->addPassesToEmitFile(*g, g->out, nullptr, static_cast<llvm::CodeGenFileType>(type)))
+        return g;
+    delete g;
     return nullptr;
 }
 
-void pipeline_set_quick(LLVMTargetMachineRef machine, bool quick)
+LLVMMemoryBufferRef pipeline_generate(void *pipeline, LLVMModuleRef module, bool fast)
 {
-    llvm::TargetMachine *target = reinterpret_cast<llvm::TargetMachine *>(machine);
+    Generation *g = static_cast<Generation *>(pipeline);
 
-    if (target->getOptLevel() != llvm::CodeGenOptLevel::None) /* which does so itself */
-        target->setFastISel(quick);
-}
-
-LLVMMemoryBufferRef pipeline_generate(void *pipeline, LLVMModuleRef module)
-{
-    Generation *generation = static_cast<Generation *>(pipeline);
-
-    generation->bytes.clear();
-    generation->run(*llvm::unwrap(module));
-    return LLVMCreateMemoryBufferWithMemoryRangeCopy(generation->bytes.data(), generation->bytes.size(), "");
+    if (g->target->getOptLevel() != llvm::CodeGenOptLevel::None) /* which does so itself */
+        g->target->setFastISel(fast);
+    g->bytes.clear();
+    g->run(*llvm::unwrap(module));
+    return LLVMCreateMemoryBufferWithMemoryRangeCopy(g->bytes.data(), g->bytes.size(), "");
 }
 
 void pipeline_free(void *pipeline)

@@ -209,9 +209,9 @@ static bool write_module(struct writing *w)
 
     switch (w->options->kind) {
     case OBJECT_CODE:
-        return machine_generate(w->o.machine, module, LLVMObjectFile, true, &w->out, w->e);
+        return machine_generate(w->o.machine, module, LLVMObjectFile, (struct code_traits){.strided = true}, &w->out, w->e);
     case OBJECT_ASSEMBLY:
-        return machine_generate(w->o.machine, module, LLVMAssemblyFile, true, &w->out, w->e);
+        return machine_generate(w->o.machine, module, LLVMAssemblyFile, (struct code_traits){.strided = true}, &w->out, w->e);
     case OBJECT_BITCODE:
         w->out = LLVMWriteBitcodeToMemoryBuffer(module);
         return true;
