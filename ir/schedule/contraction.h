@@ -22,6 +22,10 @@ struct sum_split {
 /** Returns where to split sums so that no accumulator takes more than so many steps; the innermost variable goes in vectors. */
 struct sum_split choose_split(const struct kernel *k, uint32_t steps, uint32_t lanes);
 
+/** Splits a product into a factor that fewer loops over REDUCED variables change than the rest, as they do the scale of
+ * quantised weights.  Returns how many, or UINT32_MAX if there is no such product. */
+uint32_t find_block_factor(const struct kernel *k, const struct kexpr *x, uint32_t *factor, uint32_t *rest);
+
 /* Bytes of a word, whose products one instruction adds to a sum, and those of one whose A has numbers of 16 bits. */
 enum { BYTE_WORD = 4, BYTE_WIDE_WORD = 2 };
 

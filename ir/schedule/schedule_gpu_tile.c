@@ -117,24 +117,19 @@ static bool find_matrices(const struct kernel *k, const struct contraction_view 
 
 /* ---- weights that are unpacked ---- */
 
-/* Finds out whether the columns' operand is a product one of whose factors is the same for a block of K, as the scale of
- * quantised weights is.  All rows share the operand, so that there is one factor for all of them. */
+/* Finds out whether the columns' operand is a product with a factor of a block of K.  All rows share the operand, so that there
+ * is one factor for all of them. */
 static void find_factor(const struct kernel *k, const struct contraction_view *v, struct gpu_tile *t)
 {
     const uint32_t n = k->parallel_count - 1, o = depends_on(v->along[1], n);
     const struct kexpr *b = &k->exprs[k->exprs[v->dot].args[o]];
 
-    t->factor = t->unscaled = KEXPR_NONE;
     t->unpacked = is_unpacked(k, v);
-    if (t->unpacked && b->op == K_MUL && b->type == KT_F32) {
-        const uint32_t depths[] = {kernel_depth(k, k->exprs[b->args[0]].vars), kernel_depth(k, k->exprs[b->args[1]].vars)};
-        const uint32_t deep = depths[1] > depths[0];
-        if (depths[!deep] < depths[deep]) {
-            t->factor = b->args[!deep];
-            t->unscaled = b->args[deep];
-            t->factor_depth = depths[!deep];
-        }
-    }
+    const uint32_t depth = t->unpacked && b->type == KT_F32 ? find_block_factor(k, b, &t->factor, &t->unscaled) : UINT32_MAX;
+    if (depth == UINT32_MAX)
+        t->factor = t->unscaled = KEXPR_NONE;
+    else
+        t->factor_depth = depth;
 }
 
 uint64_t gpu_tile_batch(const struct kernel *k, const struct gpu_tile *t)

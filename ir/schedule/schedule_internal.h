@@ -70,7 +70,7 @@ double cost_of_operands(const struct kernel *k, const struct target_facts *facts
 struct tile_bounds {
     int64_t m, n;        /* sizes of the M variable (1: there is none) and of the vector variable */
     uint32_t m_multiple; /* of M, as in struct kernel: then MR is it */
-    int64_t mr_most;     /* rows that the L1 cache and registers for addresses allow */
+    int64_t mr_most;     /* rows that registers for addresses allow */
     bool own_operands;   /* every accumulator has its own (a depthwise convolution): large tiles only add code */
     bool unpacked;       /* vectors of B are computed from others, which are kept in registers, too */
     bool wide_elements;  /* every element in memory has 32 or 64 bits */

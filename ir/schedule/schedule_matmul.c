@@ -196,27 +196,6 @@ bool operands_are_own(const struct schedule *s)
     return dot && reads_vectors(s, dot->args[0]) && reads_vectors(s, dot->args[1]);
 }
 
-/* Returns how many rows of a tile the L1 cache holds: where rows lie a power of two apart, few, and a step reads one line of
- * each. */
-static int64_t rows_in_cache(const struct schedule *s)
-{
-    const struct kernel *k = s->kernel;
-    const struct cache_facts *cache = &s->facts->cache;
-    int64_t most = INT64_MAX;
-
-    for (uint32_t i = 0; i < k->expr_count && s->tile.m_var != KEXPR_NONE; i++) {
-        const struct kexpr *x = &k->exprs[i];
-        if (!tile_is_operand(x))
-            continue;
-        int64_t stride = kaffine_coefficient(x->index, s->tile.m_var) * (int64_t)dtype_size(k->tensors[x->tensor].type);
-        if (stride <= 0)
-            continue;
-        int64_t sets = cache->l1_way_bytes / gcd(stride, cache->l1_way_bytes);
-        most = sets * cache->l1_ways < most ? sets * cache->l1_ways : most;
-    }
-    return most;
-}
-
 bool tile_is_a(const struct schedule *s, const struct kexpr *x)
 {
     return tile_is_operand(x) && kaffine_coefficient(x->index, s->tile.m_var) && !kaffine_coefficient(x->index, s->vector_var);
@@ -274,12 +253,11 @@ static bool is_strided(const struct schedule *s)
 static void choose_mr_nr(struct schedule *s, const struct target *target)
 {
     const struct kernel *k = s->kernel;
-    const int64_t cached = rows_in_cache(s), pointers = s->facts->contraction.row_pointers;
     const int64_t m = s->tile.m_var == KEXPR_NONE ? 1 : k->vars[s->tile.m_var].size, multiple = k->contraction.m_multiple;
     struct tile_bounds b = {.m = m,
                             .n = k->vars[s->vector_var].size,
                             .m_multiple = multiple && m % multiple ? 0 : (uint32_t)multiple, /* M may be the other variable */
-                            .mr_most = s->tile.strided && cached > pointers ? pointers : cached,
+                            .mr_most = s->tile.strided ? s->facts->contraction.row_pointers : INT64_MAX,
                             .own_operands = operands_are_own(s),
                             .unpacked = k->exprs[find_dot(k)->args[1]].op != K_LOAD && !multiplies_words(s, target),
                             .wide_elements = true};
@@ -291,26 +269,27 @@ static void choose_mr_nr(struct schedule *s, const struct target *target)
     mr_nr_choose(target, &b, &s->tile);
 }
 
-/*
- * Finds out whether B is a product whose one factor changes only from block to block of K, as the scale of quantised weights
- * does.  Then accumulation is split into these blocks, and their sums are multiplied.
- */
+uint32_t find_block_factor(const struct kernel *k, const struct kexpr *x, uint32_t *factor, uint32_t *rest)
+{
+    if (x->op != K_MUL)
+        return UINT32_MAX;
+    const uint32_t depths[2] = {expr_depth(k, x->args[0]), expr_depth(k, x->args[1])}, shallow = depths[1] < depths[0];
+    *factor = x->args[shallow];
+    *rest = x->args[!shallow];
+    return depths[0] == depths[1] ? UINT32_MAX : depths[shallow];
+}
+
+/* Splits accumulation into the blocks of B's factor, if it has one, so that their sums are multiplied. */
 static void choose_factor(struct schedule *s)
 {
     const struct kernel *k = s->kernel;
     struct register_tile *t = &s->tile;
-    const struct kexpr *b = &k->exprs[find_dot(k)->args[1]];
+    struct block_products *blocks = &t->blocks;
+    const uint32_t depth = find_block_factor(k, &k->exprs[find_dot(k)->args[1]], &blocks->factor, &blocks->unscaled);
 
-    t->blocks.factor = t->blocks.unscaled = KEXPR_NONE;
-    if (b->op != K_MUL)
-        return;
-    const uint32_t depths[2] = {expr_depth(k, b->args[0]), expr_depth(k, b->args[1])};
-    const uint32_t shallow = depths[1] <= depths[0], depth = depths[shallow];
-    if (depth == depths[!shallow] || (depth && iterations_of(k, depth, k->reduced_count) > TILE_SUM_STEPS))
-        return;
-    t->blocks.factor = b->args[shallow];
-    t->blocks.unscaled = b->args[!shallow];
-    if (depth) {
+    if (depth == UINT32_MAX || (depth && iterations_of(k, depth, k->reduced_count) > TILE_SUM_STEPS)) {
+        blocks->factor = blocks->unscaled = KEXPR_NONE;
+    } else if (depth) {
         t->split = depth - 1;
         t->split_steps = 1;
     }
