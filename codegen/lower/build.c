@@ -85,15 +85,6 @@ V op_lanes(const struct build *m, V x, V y, uint32_t first, uint32_t count)
     return loop_shuffle(m->b, x, y, at, count);
 }
 
-V op_shuffle(const struct build *m, V x, V y, const uint32_t *numbers, uint32_t n)
-{
-    uint8_t at[LANES_MAX];
-
-    for (uint32_t i = 0; i < n; i++)
-        at[i] = (uint8_t)numbers[i];
-    return loop_shuffle(m->b, x, y, at, n);
-}
-
 V op_fence(const struct build *m, V x)
 {
     /* devices' compilers choose by themselves; few integers have no register of their own everywhere */

@@ -210,7 +210,10 @@ static inline V op_bits(const struct build *m, V v, T element) /* bitcast, lanes
 /** Returns `count` lanes of x, or of x and y one after the other (y may be NULL), from `first` on. */
 V op_lanes(const struct build *m, V x, V y, uint32_t first, uint32_t count);
 /** Returns n lanes of x and y (which may be NULL) one after the other, those with the given numbers. */
-V op_shuffle(const struct build *m, V x, V y, const uint32_t *numbers, uint32_t n);
+static inline V op_shuffle(const struct build *m, V x, V y, const uint8_t *numbers, uint32_t n)
+{
+    return loop_shuffle(m->b, x, y, numbers, n);
+}
 /** Returns the same vector, opaque to passes.  Instruction selection tries to combine every shuffle with those before it, which
  * takes most of the time for code with many, and rarely helps. */
 V op_fence(const struct build *m, V x);

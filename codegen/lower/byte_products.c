@@ -81,7 +81,7 @@ static V bytes_by_twos(const struct build *m, const struct byte_form *f, V words
 static V half_words(const struct build *m, const struct byte_form *f, V words, uint32_t half)
 {
     V bytes = as_lanes(m, f, words, 8);
-    uint32_t numbers[LANES_MAX];
+    uint8_t numbers[LANES_MAX];
 
     for (uint32_t i = 0; i < f->lanes * PAIRS; i++)
         numbers[i] = i / PAIRS * BYTES + half * PAIRS + i % PAIRS;

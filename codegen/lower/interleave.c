@@ -32,7 +32,7 @@ static void permute(const struct build *m, V *vectors, uint32_t n, lane_number a
 {
     const uint32_t lanes = lanes_of(vectors[0]);
     V results[SCHEDULE_SHORT_ROW_MAX];
-    uint32_t from[LANES_MAX];
+    uint8_t from[LANES_MAX];
 
     for (uint32_t j = 0; j < n; j++) {
         results[j] = vectors[0];
@@ -50,7 +50,7 @@ static void permute(const struct build *m, V *vectors, uint32_t n, lane_number a
 V blocks_in_turns(const struct build *m, V a, V b, uint32_t block, bool high)
 {
     const uint32_t lanes = lanes_of(a);
-    uint32_t from[LANES_MAX];
+    uint8_t from[LANES_MAX];
 
     for (uint32_t i = 0; i < lanes; i++)
         from[i] = i / block * block + high * block / 2 + i % block / 2 + i % 2 * lanes;
@@ -60,7 +60,7 @@ V blocks_in_turns(const struct build *m, V a, V b, uint32_t block, bool high)
 V every_second_block(const struct build *m, V a, V b, uint32_t block, uint32_t first)
 {
     const uint32_t lanes = lanes_of(a);
-    uint32_t from[LANES_MAX];
+    uint8_t from[LANES_MAX];
 
     for (uint32_t i = 0; i < lanes; i++)
         from[i] = (2 * (i / block) + first) * block + i % block;

@@ -30,7 +30,8 @@ static V zero_vector(struct emitter *e)
 
 static V reverse(const struct build *m, V x)
 {
-    uint32_t lanes[LANES_MAX], n = lanes_of(x);
+    const uint32_t n = lanes_of(x);
+    uint8_t lanes[LANES_MAX];
 
     for (uint32_t i = 0; i < n; i++)
         lanes[i] = n - 1 - i;
@@ -91,7 +92,7 @@ static V load_repeated(struct emitter *e, const struct context *cx, uint32_t rep
 {
     const struct build *m = &e->m;
     V first = op_sext(m, op_extract(m, p->lanes, const_int(m, 64, 0)), type_index(m));
-    uint32_t from[LANES_MAX], every[LANES_MAX];
+    uint8_t from[LANES_MAX], every[LANES_MAX];
     V mask = cx->mask, elements;
 
     for (uint32_t i = 0; i < cx->lanes; i++) {

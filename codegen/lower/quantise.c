@@ -84,7 +84,7 @@ V emit_quantised_vectors(const struct build *m, const V *x, V scale, V zero_poin
     const uint32_t lanes = lanes_of(x[0]), blocks = lanes / 4;
     V whole = zero_point ? op_fptosi(m, zero_point, type_i32) : const_int(m, 32, 0), parts[QUANTISED_VECTORS], bytes;
     const struct divisor d = divisor_of(m, x[0], scale, whole);
-    uint32_t order[LANES_MAX];
+    uint8_t order[LANES_MAX];
 
     for (uint32_t i = 0; i < QUANTISED_VECTORS; i++)
         parts[i] = whole_quotient(m, x[i], &d, is_signed, fits);

@@ -65,7 +65,7 @@ static V part_mask(struct emitter *e, const struct context *cx, uint32_t expr, c
 
 static V take_lanes(const struct emitter *e, const struct context *cx, const struct guard_part *part, V result, V elements)
 {
-    uint32_t from[LANES_MAX];
+    uint8_t from[LANES_MAX];
 
     for (uint32_t i = 0; i < cx->lanes; i++) {
         const uint32_t at = i * part->stride - part->first; /* wraps where the lane lies before the part */
