@@ -51,7 +51,7 @@
     .kernel_operations = 8e3, .kernel_bytes = 10e3, .converted_bytes = 35e3, .bfloat16_tiles = 8, .bfloat16_dot = 2,           \
     .bfloat16_dot_slow = 0.5
 #define MULTIPLICATION_FACTS                                                                                                   \
-    .compile = 5000, .compile_shared = 5000.0 / 3, .worth_bfloat16 = 0.8, .long_filter_width = 13, .long_filter_channels = 8,  \
+    .compile = 5000, .compile_shared = 1500, .worth_bfloat16 = 0.8, .long_filter_width = 13, .long_filter_channels = 8,        \
     .late_filter_results = 48, .ordered_columns = 512
 
 /* ---- what several rows have ---- */
