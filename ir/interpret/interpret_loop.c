@@ -73,6 +73,11 @@ bool interpret_loop(struct interpretation *t)
         if (t->bounds && u.in_bounds[i])
             memcpy(t->results[i].bound, u.in_bounds[i], (size_t)type_elements(t->results[i].type) * sizeof(double));
     }
+    for (uint32_t i = l->carried; l->stop && i < l->carried + l->stacked; i++) { /* slices that are not reached are undefined */
+        memset(t->results[i].data, 0, (size_t)type_bytes(t->results[i].type));
+        for (int64_t k = 0; t->bounds && k < type_elements(t->results[i].type); k++)
+            t->results[i].bound[k] = INFINITY;
+    }
     for (uint32_t iteration = 0; iteration < l->iterations; iteration++) {
         if (l->stop && *(const uint8_t *)t->results[l->stop - 1].data)
             break;
@@ -82,12 +87,9 @@ bool interpret_loop(struct interpretation *t)
         for (uint32_t i = 0; i < l->carried; i++) {
             const struct interpret_result *result = &t->results[i];
 
-            memcpy(result->data, u.out[i], (size_t)type_bytes(result->type));
-            u.in[i] = result->data;
-            if (!t->bounds)
-                continue;
-            memcpy(result->bound, u.out_bounds[i], (size_t)type_elements(result->type) * sizeof(double));
-            u.in_bounds[i] = result->bound;
+            u.in[i] = memcpy(result->data, u.out[i], (size_t)type_bytes(result->type));
+            if (t->bounds)
+                u.in_bounds[i] = memcpy(result->bound, u.out_bounds[i], (size_t)type_elements(result->type) * sizeof(double));
         }
     }
     return true;

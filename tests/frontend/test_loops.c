@@ -421,7 +421,6 @@ TEST(errors_say_what_is_wrong)
     WNNLoopSlices s = {x, 0, false};
     OWNED(compiled) WNNGraph graph = NULL;
 
-    expect(wnnGraphBuilderBeginLoop(NULL, 4, 0, NULL, 0, NULL, NULL), "builder is NULL");
     expect(wnnGraphBuilderBeginLoop(b, 4, 1, &y, 0, NULL, NULL), "parameters is NULL");
     expect(wnnGraphBuilderBeginLoop(b, 4, 1, NULL, 0, NULL, p), "carried is NULL");
     expect(wnnGraphBuilderBeginLoop(b, 0, 1, &y, 0, NULL, p), "iterations is 0");
@@ -488,7 +487,6 @@ TEST(loops_stop_early)
         assert_int_equal(wnnGraphBuilderBeginLoop(b, ITERATIONS, 2, carried, 0, NULL, p), WNNStatus_Success);
         expect(wnnGraphBuilderStopLoop(b, 0), "carried value 0 must be a uint8 scalar");
         expect(wnnGraphBuilderStopLoop(b, 2), "carried value 2 is requested, the loop has 2");
-        expect(wnnGraphBuilderStopLoop(NULL, 0), "builder is NULL");
         assert_int_equal(wnnGraphBuilderStopLoop(b, 1), WNNStatus_Success);
         next[0] =
             wnnGraphBuilderAdd(b, p[0], wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Int32, wnnNumberInt64(1)), NULL);
@@ -511,6 +509,24 @@ TEST(loops_stop_early)
     remove(path);
     wnnContextRelease(context);
     context = before;
+}
+
+/* The interpreter's bounds say so. */
+TEST(slices_after_the_stop_are_undefined)
+{
+    const WNNOperandDescriptor scalar = {WNNOperandDataType_Uint8, 0, NULL, NULL};
+    const uint8_t stopped = 1;
+    uint8_t y[2];
+    double bound[2] = {0};
+    OWNED(builder) WNNGraphBuilder b = new_builder();
+    WNNOperand carried = wnnGraphBuilderInput(b, view("stopped"), &scalar), p, out[2];
+
+    assert_success(wnnGraphBuilderBeginLoop(b, 2, 1, &carried, 0, NULL, &p));
+    assert_success(wnnGraphBuilderStopLoop(b, 0));
+    assert_success(wnnGraphBuilderEndLoop(b, view("l"), 1, &p, 1, &(WNNLoopSlices){p, 0, false}, out));
+    graph_add_output(b->graph, "y", 1, out[1]->value);
+    assert_done(graph_interpret_bounds(b->graph, (const void *[]){&stopped}, (void *[]){y}, (double *[]){bound}, &e));
+    assert_true(isinf(bound[0]) && isinf(bound[1]));
 }
 
 PROGRAM_HELP(

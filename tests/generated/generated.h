@@ -23,6 +23,7 @@
 #include <stdio.h>
 
 #include "frontend/readers/onnx/onnx.h"
+#include "random/random.h"
 
 /* ---- models ---- */
 
@@ -270,7 +271,6 @@ bool gen_worker_poll(struct gen_worker *w, const struct gen_limits *limits, enum
 /** Checks one model in a child of its own. */
 enum gen_failure gen_worker_check(struct gen_worker *w, const struct gen_model *m, uint32_t check_seed, bool leaks,
                                   const struct gen_limits *limits);
-double gen_seconds(void);
 /** Memory of a process that is resident; 0 if that is not known. */
 uint64_t gen_resident_bytes(int pid);
 

@@ -218,7 +218,7 @@ static void print_table(const struct run *run)
 
 static int run_units(struct run *run)
 {
-    double start = gen_seconds();
+    double start = random_seconds();
     unsigned active = 0;
     bool stopping = false;
 
@@ -236,8 +236,8 @@ static int run_units(struct run *run)
 
             if (run->workers[i].pid <= 0 || !gen_worker_poll(&run->workers[i], &limits, &failure))
                 continue;
-            stopping = stopping || gen_seconds() - start > run->o.search.seconds || SUM(run, checked) >= run->o.search.count ||
-                       run->finding_count >= run->o.search.failures;
+            stopping = stopping || random_seconds() - start > run->o.search.seconds ||
+                       SUM(run, checked) >= run->o.search.count || run->finding_count >= run->o.search.failures;
             if (failure != GEN_PASSED)
                 take_failure(run, i, failure);
             else
@@ -258,7 +258,7 @@ static int run_units(struct run *run)
            " compared with the interpreter; %u findings (%u again); %.0f s\n",
            run->o.search.seed, SUM(run, checked), SUM(run, read), SUM(run, accepted),
            100.0 * (double)SUM(run, accepted) / (double)(SUM(run, checked) ? SUM(run, checked) : 1), SUM(run, computed),
-           SUM(run, compared), run->finding_count, run->repeated, gen_seconds() - start);
+           SUM(run, compared), run->finding_count, run->repeated, random_seconds() - start);
     for (unsigned i = 0; i < run->o.jobs; i++)
         gen_worker_free(&run->workers[i]);
     return run->finding_count ? 1 : 0;

@@ -19,7 +19,7 @@ struct shrinking {
 static bool try_model(struct shrinking *k, struct gen_model *smaller)
 {
     gen_model_compact(smaller);
-    if (gen_seconds() > k->end || !memcmp(smaller, k->m, sizeof *smaller) ||
+    if (random_seconds() > k->end || !memcmp(smaller, k->m, sizeof *smaller) ||
         gen_worker_check(k->w, smaller, k->check_seed, k->failure == GEN_FAILED_LEAK, k->limits) != k->failure)
         return false;
     *k->m = *smaller;
@@ -150,9 +150,9 @@ static void simplify_attributes(struct shrinking *k, unsigned n)
 void gen_shrink(struct gen_worker *w, struct gen_model *m, uint32_t check_seed, enum gen_failure failure,
                 const struct gen_limits *limits, double seconds)
 {
-    struct shrinking k = {w, limits, m, check_seed, failure, gen_seconds() + seconds, true};
+    struct shrinking k = {w, limits, m, check_seed, failure, random_seconds() + seconds, true};
 
-    while (k.changed && gen_seconds() < k.end) {
+    while (k.changed && random_seconds() < k.end) {
         k.changed = false;
         drop_nodes(&k);
         for (unsigned n = 0; n < m->node_count; n++) {

@@ -25,14 +25,6 @@ const char *gen_failure_name(enum gen_failure failure)
     return names[failure];
 }
 
-double gen_seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 bool gen_worker_init(struct gen_worker *w)
 {
     memset(w, 0, sizeof *w);
@@ -74,7 +66,7 @@ void gen_worker_start(struct gen_worker *w, const struct gen_unit *unit, const s
 {
     w->unit = unit ? *unit : (struct gen_unit){0};
     w->serial = w->shared->serial;
-    w->changed = gen_seconds();
+    w->changed = random_seconds();
     w->killed_for_memory = w->killed_for_time = false;
     w->shared->busy = false;
     fflush(NULL);
@@ -128,10 +120,10 @@ static void watch(struct gen_worker *w, const struct gen_limits *limits)
 
     if (serial != w->serial) {
         w->serial = serial;
-        w->changed = gen_seconds();
+        w->changed = random_seconds();
     } else if (s->busy && gen_resident_bytes(w->pid) > s->base_rss + limits->memory && s->serial == serial) {
         w->killed_for_memory = true;
-    } else if (gen_seconds() - w->changed > SILENCE_SECONDS) {
+    } else if (random_seconds() - w->changed > SILENCE_SECONDS) {
         w->killed_for_time = true;
     }
     if (w->killed_for_memory || w->killed_for_time)

@@ -8,17 +8,11 @@
 #include "support/test.h"
 #include "tests/support/network.h"
 
-static void check(WNNStatus status)
-{
-    if (status)
-        fail_msg("%s: %.*s", wnnStatusGetName(status), (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
-}
-
 static void expect_same(struct network *built, WNNContext context, const char *path)
 {
     WNNGraph original = built->graph, loaded;
 
-    check(wnnContextLoadGraph(context, path, &loaded));
+    assert_success(wnnContextLoadGraph(context, path, &loaded));
     for (size_t i = 0; i < manifest_case_count(built->manifest); i++) {
         SCOPED(manifest_case_free) struct manifest_case c = {0};
         float *expected[8] = {NULL}, *actual[8] = {NULL};
@@ -48,14 +42,14 @@ static void round_trip(const char *name, uint32_t threads)
     snprintf(again, sizeof again, "%s.again", path);
     network_open(&n, name, threads);
     options.threadCount = threads;
-    check(wnnCreateContext(&options, &other));
-    check(wnnGraphSave(n.graph, path));
+    assert_success(wnnCreateContext(&options, &other));
+    assert_success(wnnGraphSave(n.graph, path));
     expect_same(&n, n.context, path);
     expect_same(&n, other, path);
 
     WNNGraph loaded;
-    check(wnnContextLoadGraph(other, path, &loaded));
-    check(wnnGraphSave(loaded, again));
+    assert_success(wnnContextLoadGraph(other, path, &loaded));
+    assert_success(wnnGraphSave(loaded, again));
     wnnGraphRelease(loaded);
     expect_same(&n, other, again);
     unlink(path);

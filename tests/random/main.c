@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "passes/passes.h"
@@ -273,18 +272,15 @@ int main(int argc, char **argv)
     struct check_counts counts = {0};
     uint64_t done = 0, failed = 0;
     uint32_t pairs, allowed;
-    struct timespec start, now;
+    const double start = random_seconds();
 
     read_options(&o, argc, argv);
     watch_signals();
-    clock_gettime(CLOCK_MONOTONIC, &start);
     for (; done < o.search.count && failed < o.search.failures && !stopped; done++) {
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        if ((double)(now.tv_sec - start.tv_sec) >= o.search.seconds)
+        if (random_seconds() - start >= o.search.seconds)
             break;
         failed += !run_one(&o, o.search.seed + done, done, &counts);
     }
-    clock_gettime(CLOCK_MONOTONIC, &now);
     pairs = pairs_seen(&allowed);
     if (o.stats)
         print_statistics();
@@ -292,7 +288,7 @@ int main(int argc, char **argv)
            " failed; %u of %d operators, %u of %u pairs with a data type; %" PRIu64 " elements compared, %" PRIu64
            " near a jump, %" PRIu64 " after library epilogues that drop NaN; %ld s\n",
            done, o.search.seed, failed, operators_seen(), OP_COUNT, pairs, allowed, counts.compared, counts.unknown,
-           counts.exempt, (long)(now.tv_sec - start.tv_sec));
+           counts.exempt, (long)(random_seconds() - start));
     for (uint32_t i = 0; i < o.variant_count; i++) {
         printf("  %-32s %" PRIu64 " graphs\n", o.variants[i].name, o.variants[i].graphs);
         variant_release(&o.variants[i]);

@@ -22,6 +22,7 @@
 /** Out of memory, or a mistake of the test itself. */
 _Noreturn void random_die(const char *what);
 void *random_alloc(size_t count, size_t size);
+double random_seconds(void);
 
 /* ---- samples ---- */
 

@@ -11,7 +11,7 @@ struct shrinking {
     double end;
 };
 
-static double seconds_now(void)
+double random_seconds(void)
 {
     struct timespec t;
 
@@ -30,7 +30,7 @@ static bool try_edit(struct shrinking *k, struct edit e)
 {
     struct sample smaller;
 
-    if (seconds_now() > k->end || !sample_edit(k->s, &e, &smaller))
+    if (random_seconds() > k->end || !sample_edit(k->s, &e, &smaller))
         return false;
     if (!fails(&smaller, k->v)) {
         sample_free(&smaller);
@@ -124,7 +124,7 @@ static bool shrink_sizes(struct shrinking *k)
 
 void sample_shrink(struct sample *s, struct variant *v, double seconds)
 {
-    struct shrinking k = {s, v, seconds_now() + seconds};
+    struct shrinking k = {s, v, random_seconds() + seconds};
 
     for (bool any = true; any;) {
         any = shrink_outputs(&k);
