@@ -193,8 +193,8 @@ static double interpolate(const double *plane, const double *bounds, int64_t wid
         largest = fmax(largest, fabs(plane[place[i]]));
         uncertain = fmax(uncertain, bounds ? bounds[place[i]] : 0);
     }
-    /* This covers the arithmetic, and weights from coordinates in float32. */
-    *distance = uncertain + largest * (8 + 4 * (double)(width + height)) * 0x1p-24;
+    /* This covers the arithmetic, of subnormal numbers, too, and weights from coordinates in float32. */
+    *distance = uncertain + (largest * 0x1p-24 + 0x1p-149) * (8 + 4 * (double)(width + height));
     if (x->weight == 0 && y->weight == 0)
         *distance = uncertain;
     if (!isfinite(value))
