@@ -186,12 +186,17 @@ static V load_or_zeros(struct emitter *e, const struct context *cx, uint32_t exp
 }
 
 /* Asks for the next row.  Several loops over a row come back to it while it is in the L1 cache, so the second one asks for
- * the next row, which would otherwise have to be waited for at its start. */
+ * the next row, which would otherwise have to be waited for at its start.  Of bounded rows, few rows read all: keys and values
+ * of a cache, which come from memory. */
 static void prefetch_next_row(struct emitter *e, const struct context *cx, const struct kexpr *x, T element, V address)
 {
     const struct kernel *k = e->k;
     const struct build *m = &e->m;
+    const struct cache_facts *cache = &e->s->facts->cache;
     bool by_row = false;
+
+    if (kernel_find_bounded(k) != KEXPR_NONE && k->tensors[x->tensor].elements * (int64_t)sizeof(float) > cache->row_bytes)
+        op_prefetch(m, op_address(m, type_i8, address, const_index(m, 2 * cache->ahead_bytes)));
     for (uint32_t i = 0; i < x->index.count; i++)
         by_row |= x->index.terms[i].var + 1 == k->parallel_count;
     if (!by_row || !e->info.vector_reduced || k->reduced_count != 1 || cx->phase != 1)
