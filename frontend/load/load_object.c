@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/graph/constant.h"
 #include "ir/support/text.h"
 #include "ir/target/processor.h"
 #include "runtime/api/context.h"
-#include "runtime/host/memory.h"
 #include "runtime/api/runtime.h"
 #include "runtime/host/threads.h"
 #include "webnn/webnn_object.h"
@@ -33,7 +33,7 @@ struct loaded_object {
     ffi_cif cif;                                  /* of run or run_with */
     ffi_type **types;
     size_t workspace_bytes;
-    _Atomic(void *) workspace; /* of the last run, for the next */
+    _Atomic(struct constant *) workspace; /* of the last run, for the next */
 };
 
 /* ---- running ---- */
@@ -69,20 +69,19 @@ static int call(struct loaded_object *o, webnn_object_function function, uint32_
 
 static int run_alone(struct loaded_object *o, const void *const *inputs, void *const *outputs)
 {
-    void *workspace = atomic_exchange(&o->workspace, NULL);
+    struct constant *workspace = atomic_exchange(&o->workspace, NULL);
     struct webnn_object_parallel parallel = {o->threads, run_parts, NULL};
 
     if (!workspace)
-        workspace = memory_create(o->workspace_bytes);
+        workspace = constant_create(NULL, o->workspace_bytes);
     if (!workspace)
         return WEBNN_OBJECT_NO_MEMORY;
 
-    void *first[] = {workspace, &parallel};
+    void *first[] = {(void *)workspace->data, &parallel};
     struct threads_saved saved = threads_enter(threads_ready(o->threads, o->parallel), o->parallel);
     int code = call(o, o->object->run_with, 2, first, inputs, outputs);
     threads_leave(saved);
-    workspace = atomic_exchange(&o->workspace, workspace);
-    memory_free(workspace, o->workspace_bytes);
+    constant_release(atomic_exchange(&o->workspace, workspace));
     return code;
 }
 
@@ -101,7 +100,7 @@ static void object_free(void *user)
 
     if (o->model)
         ((void (*)(void *))o->object->destroy)(o->model);
-    memory_free(atomic_load(&o->workspace), o->workspace_bytes);
+    constant_release(atomic_load(&o->workspace));
     if (o->handle)
         dlclose(o->handle);
     free(o->types);

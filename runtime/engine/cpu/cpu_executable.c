@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/graph/constant_pool.h"
+#include "ir/graph/constant_region.h"
 #include "ir/support/trace.h"
-#include "runtime/host/memory.h"
 #include "runtime/host/threads.h"
 #include "runtime/program/invocation.h"
 
@@ -27,24 +28,41 @@ _Static_assert(sizeof(engine_address) == sizeof(void *), "kernels take arrays of
 
 /* ---- memory ---- */
 
-struct engine_buffer *cpu_buffer_create(struct engine *en, size_t bytes, struct error *e)
-{
-    struct engine_buffer *b = malloc(sizeof *b);
-    void *data = b ? memory_create(bytes) : NULL;
+/* Is memory of the host.  Some hundred kilobytes, such as caches of keys and values, share huge pages with packed weights: what
+ * reads all of them is bound by TLB misses otherwise.  More has huge pages of its own, which take memory when they are touched.
+ */
+struct cpu_buffer {
+    struct engine_buffer base;
+    struct constant *memory;
+};
+enum { SHARING_LEAST = 64 << 10 }; /* what is freed of less is not given back before the rest of the pages */
 
-    (void)en;
-    if (!data) {
+struct engine_buffer *cpu_buffer_place(struct constant_pool *pool, size_t bytes, struct error *e)
+{
+    struct cpu_buffer *b = malloc(sizeof *b);
+    struct constant *memory = b ? constant_pool_place(bytes < SHARING_LEAST ? NULL : pool, bytes) : NULL;
+
+    if (!memory) {
         free(b);
         return error_null(e, WNNStatus_UnknownError, "there is no memory for %zu bytes", bytes);
     }
-    *b = (struct engine_buffer){(engine_address)data, bytes, 0};
-    return b;
+    void *data = (void *)memory->data;
+    if (bytes < REGION_CONSTANT_MOST || !memory->release.callback) /* pages of its own are zeros */
+        memset(data, 0, bytes);
+    *b = (struct cpu_buffer){{(engine_address)data, bytes, 0}, memory};
+    return &b->base;
+}
+
+struct engine_buffer *cpu_buffer_create(struct engine *en, size_t bytes, struct error *e)
+{
+    (void)en;
+    return cpu_buffer_place(NULL, bytes, e);
 }
 
 void cpu_buffer_free(struct engine *en, struct engine_buffer *b)
 {
     (void)en;
-    memory_free(cpu_pointer(b->address), b->bytes);
+    constant_release(((struct cpu_buffer *)b)->memory);
     free(b);
 }
 

@@ -69,6 +69,8 @@ static inline void *cpu_binding_pointer(const struct engine_binding *b)
     return b->buffer ? cpu_pointer(b->buffer->address) : b->host;
 }
 
+/** Creates a buffer in pages that a pool's constants share, or in memory of its own.  The pool may be NULL. */
+struct engine_buffer *cpu_buffer_place(struct constant_pool *pool, size_t bytes, struct error *e);
 /** The memory functions of struct engine_functions for host memory; they do not use en. */
 struct engine_buffer *cpu_buffer_create(struct engine *en, size_t bytes, struct error *e);
 void cpu_buffer_free(struct engine *en, struct engine_buffer *b);

@@ -270,6 +270,11 @@ static bool cpu_library_facts(struct engine *en, struct library_facts *out, stru
 
 /* ---- creation ---- */
 
+static struct engine_buffer *create_buffer(struct engine *en, size_t bytes, struct error *e)
+{
+    return cpu_buffer_place(cpu_of(en)->target.pool, bytes, e);
+}
+
 static const struct engine_library cpu_library = {
     .step_may_share = library_may_share,
     .step_create = library_step_prepare,
@@ -312,7 +317,7 @@ static const struct engine_functions cpu_functions = {
     .free = cpu_free,
     .target = cpu_target,
     .host_memory = true,
-    .buffer_create = cpu_buffer_create,
+    .buffer_create = create_buffer,
     .buffer_free = cpu_buffer_free,
     .buffer_write = cpu_buffer_write,
     .buffer_read = cpu_buffer_read,
