@@ -145,6 +145,12 @@ struct storage_assignment {
     int64_t arena_lower_bound; /* most bytes alive at one step: the least possible arena */
 };
 
+/** A stage of a cluster's kernel that is the same at sizes where `types`, a hash of what it is made of, is. */
+struct kept_stage {
+    uint64_t types;
+    struct kernel *kernel; /* NULL: none yet */
+};
+
 /** The order by offset of a graph's blocks at some sizes, which others are tried in first. */
 struct storage_order {
     uint32_t count, *blocks; /* for free() */

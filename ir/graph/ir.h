@@ -98,6 +98,7 @@ struct cluster {
     struct node *anchor; /* CLUSTER_LIBRARY: the convolution or matmul */
     struct node *first;  /* first of its node_count nodes, which follow each other; set by pass_finish_clusters, NULL before */
     uint32_t node_count;
+    struct kept_stage *kept; /* of a plan's graph (passes/passes.h), NULL of others */
     struct cluster *next;
 };
 

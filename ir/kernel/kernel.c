@@ -22,9 +22,15 @@ struct kernel *kernel_create(void)
     return k ? memset(k, 0, offsetof(struct kernel, vars)) : NULL;
 }
 
+struct kernel *kernel_retain(struct kernel *stage)
+{
+    atomic_fetch_add(&stage->users, 1);
+    return stage;
+}
+
 void kernel_free(struct kernel *k)
 {
-    if (!k)
+    if (!k || atomic_fetch_sub(&k->users, 1) > 0)
         return;
     for (uint32_t i = 0; i < k->stage_count; i++)
         kernel_free(k->stages[i].kernel);

@@ -45,6 +45,7 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "ir/graph/type.h"
@@ -236,6 +237,7 @@ struct kernel {
     struct kexpr *exprs;
     uint32_t store_count;
     struct kstore *stores;
+    atomic_uint users;        /* besides one: kernel_retain */
     struct error error;       /* sticky */
     char name[64];            /* for profiles, dumps and symbols: "softmax_3" or so */
     char label[48];           /* of the node that it is named after, cut short if need be; "" if it has none */
@@ -261,7 +263,9 @@ struct kernel {
 
 /** Makes an empty kernel, which the caller frees.  Returns NULL if memory runs out. */
 struct kernel *kernel_create(void);
-/** Frees a kernel and its stages.  NULL does nothing. */
+/** Returns a stage that is not changed any more with one more user, who frees it, too. */
+struct kernel *kernel_retain(struct kernel *stage);
+/** Frees a kernel and its stages, unless others use it.  NULL does nothing. */
 void kernel_free(struct kernel *k);
 
 /** Adds a tensor argument and returns its number.  `written` says whether stores go to it; user is the caller's.  Returns 0

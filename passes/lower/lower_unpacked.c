@@ -94,6 +94,34 @@ static const struct node *find(const struct node_table *t)
                : NULL;
 }
 
+/* Adds the types of what a value is computed of to a hash: those of weights do not depend on other sizes. */
+static uint64_t hash_types(uint64_t h, const struct value *v)
+{
+    for (uint32_t i = 0; i < v->type.rank; i++)
+        h = hash_mix(h, v->type.dims[i]);
+    for (uint32_t i = 0; v->producer && i < v->producer->input_count; i++)
+        h = v->producer->inputs[i].value ? hash_types(h, v->producer->inputs[i].value) : h;
+    return h;
+}
+
+/* Appends the stage that unpacks: a plan keeps it, since it does not depend on rows. */
+static bool append_unpack(struct builder *b)
+{
+    struct kept_stage *kept = b->n->cluster ? b->n->cluster->kept : NULL;
+    const uint64_t types = kept ? hash_types(hash_mix((uint64_t)b->panel, (uint64_t)b->columns), b->n->inputs[1].value) : 0;
+    struct stage st;
+
+    if (kept && kept->kernel && kept->types == types)
+        return stage_append(&b->stages, kernel_retain(kept->kernel), KSTAGE_ALWAYS);
+    if (!stage_end(&st, stage_begin(&st, &b->stages) && make_unpack(&st, b), "unpack", KSTAGE_ALWAYS))
+        return false;
+    if (kept) {
+        kernel_free(kept->kernel);
+        *kept = (struct kept_stage){types, kernel_retain(b->stages.kernel->stages[0].kernel)};
+    }
+    return true;
+}
+
 struct kernel *lower_unpacked(const struct target *target, const struct node_table *t, uint32_t output_count,
                               struct value *const *outputs)
 {
@@ -121,7 +149,6 @@ struct kernel *lower_unpacked(const struct target *target, const struct node_tab
     if (!stages_begin(&b.stages, "matmul"))
         return NULL;
     stages_local(&b.stages, weights->dims[0] * b.columns);
-    return stages_end(&b.stages,
-                      stage_end(&st, stage_begin(&st, &b.stages) && make_unpack(&st, &b), "unpack", KSTAGE_ALWAYS) &&
-                          stage_end(&st, stage_begin(&st, &b.stages) && make_product(&st, &b), "product", KSTAGE_ALWAYS));
+    return stages_end(&b.stages, append_unpack(&b) && stage_end(&st, stage_begin(&st, &b.stages) && make_product(&st, &b),
+                                                                "product", KSTAGE_ALWAYS));
 }

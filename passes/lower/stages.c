@@ -81,10 +81,24 @@ bool stage_store_outputs(struct stage *st, const struct value *base, const struc
     return true;
 }
 
+bool stage_append(struct stages *s, struct kernel *own, enum kstage_when when)
+{
+    uint32_t tensors[KERNEL_TENSORS_MAX];
+
+    for (uint32_t i = 0; i < own->tensor_count; i++)
+        tensors[i] = outer_tensor(s->kernel, &own->tensors[i]);
+    struct kstage *stage = kernel_stage(s->kernel, own, tensors);
+    if (!stage)
+        return false;
+    stage->when = when;
+    stage->predicate = s->predicate;
+    stage->limit = s->limit;
+    return true;
+}
+
 bool stage_end(struct stage *st, bool good, const char *name, enum kstage_when when)
 {
-    struct kernel *own, *k = st->of->kernel;
-    uint32_t tensors[KERNEL_TENSORS_MAX];
+    struct kernel *own;
 
     good = good && st->l.k && !st->l.unfusable && !st->l.k->error.status;
     if (st->l.k)
@@ -92,16 +106,8 @@ bool stage_end(struct stage *st, bool good, const char *name, enum kstage_when w
     own = lower_end(&st->l, good);
     if (!own)
         return false;
-    for (uint32_t i = 0; i < own->tensor_count; i++)
-        tensors[i] = outer_tensor(k, &own->tensors[i]);
     snprintf(own->name, sizeof own->name, "%s_%u", name, st->of->anchor->index);
-    struct kstage *stage = kernel_stage(k, own, tensors);
-    if (!stage)
-        return false;
-    stage->when = when;
-    stage->predicate = st->of->predicate;
-    stage->limit = st->of->limit;
-    return true;
+    return stage_append(st->of, own, when);
 }
 
 /* ---- which kernel ---- */

@@ -55,5 +55,7 @@ struct kaffine stage_bounded_var(struct stage *st, enum kvar_kind kind, int64_t 
 uint32_t stage_local(struct stage *st, uint32_t local, bool written);
 /** Stores the cluster's outputs where the base value has its element at m.  Returns false if that is not possible. */
 bool stage_store_outputs(struct stage *st, const struct value *base, const struct map *m);
+/** Appends a stage that has ended, and takes it over.  Returns false if memory runs out. */
+bool stage_append(struct stages *s, struct kernel *own, enum kstage_when when);
 /** Ends a stage and appends it to the kernel if it is good.  Returns false if it is not, or if memory runs out. */
 bool stage_end(struct stage *st, bool good, const char *name, enum kstage_when when);

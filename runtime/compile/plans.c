@@ -133,6 +133,17 @@ static void walk_end(struct walk *w)
     free(w->constants);
 }
 
+/* Frees what is known of the clusters, which must be found again. */
+static void forget_clusters(struct plan *plan)
+{
+    for (struct cluster *c = plan->g->first_cluster; c; c = c->next) {
+        kernel_free(c->kept ? c->kept->kernel : NULL);
+        c->kept = NULL;
+    }
+    arena_free(&plan->arena);
+    plan->clusters.nodes = NULL;
+}
+
 static void plan_free(struct plan *plan)
 {
     for (uint32_t s = 0; s < plan->sample_count; s++) {
@@ -143,7 +154,7 @@ static void plan_free(struct plan *plan)
     free(plan->quantity_of);
     free(plan->quantities);
     free(plan->clusters.order.blocks);
-    arena_free(&plan->arena);
+    forget_clusters(plan);
     graph_free(plan->g);
     free(plan);
 }
@@ -483,11 +494,14 @@ static bool find_equal(struct plan *plan)
         if (plan->quantity_of[i] != NONE)
             *plan->all.numbers[i].place = DIM_OPEN | plan->quantity_of[i];
     graph_renumber(plan->g);
-    if (equal_clusters_find(plan->g, &plan->arena, &plan->clusters))
-        return true;
-    arena_free(&plan->arena);
-    plan->clusters.nodes = NULL;
-    return false;
+    struct kept_stage *kept = arena_array(&plan->arena, plan->g->cluster_count, sizeof *kept);
+    if (!kept || !equal_clusters_find(plan->g, &plan->arena, &plan->clusters)) {
+        forget_clusters(plan);
+        return false;
+    }
+    for (struct cluster *c = plan->g->first_cluster; c; c = c->next)
+        c->kept = &kept[c->index];
+    return true;
 }
 
 static bool parts_hold(const struct node *n)
@@ -639,8 +653,7 @@ static void learn_more(struct plans *p, struct plan *plan, struct graph *g, uint
         return;
     }
     plan->confirmed = false;
-    arena_free(&plan->arena); /* quantities are found again */
-    plan->clusters.nodes = NULL;
+    forget_clusters(plan); /* quantities are found again */
     plan->fits = plan->sample_count >= SAMPLES_LEAST && find_all(p, plan);
 }
 
