@@ -6,7 +6,7 @@
  */
 #include "ir/schedule/schedule_internal.h"
 
-enum { BYTES_PER_PAIR = 2, WHOLE_SHARE = 3 };
+enum { BYTES_PER_PAIR = 2 };
 
 /* Returns the largest of B's packed numbers. */
 static int most_of(const struct byte_products *p)
@@ -350,7 +350,6 @@ void bytes_choose(struct schedule *s, const struct target *target)
     /* LLVM adds up products of several steps before it adds them to a sum, where these are instructions apart, and keeps
      * what they are of all the while: for several rows that is more than there are registers.  So it does with A's words of
      * many steps, which it loads long before they are multiplied. */
-    const bool one_step = adds_pairs(target->isa.byte_products) && t->mr > 1;
-    unroll_words(s, tile_word_vars(s), one_step ? k->reduced_count : max_u32(depth, guarded),
-                 byte_products_parts(p) * (p->whole && t->mr > 1 ? WHOLE_SHARE : 1));
+    const bool one_step = p->whole || (adds_pairs(target->isa.byte_products) && t->mr > 1);
+    unroll_words(s, tile_word_vars(s), one_step ? k->reduced_count : max_u32(depth, guarded), byte_products_parts(p));
 }
