@@ -220,6 +220,7 @@ struct kstage {
 /** State of the functions that build a kernel. */
 struct kernel_builder {
     size_t expr_capacity, store_capacity;
+    bool finished;          /* by kernel_finish */
     bool keeps_guards;      /* whether one always holds depends on sizes that vary, and is to make no other structure */
     struct table table;     /* value numbering; an item is the expression + 1 as an address */
     uint32_t constants[16]; /* the last one of each kind, by its hash: most are met again and again */
@@ -253,7 +254,6 @@ struct kernel {
     uint32_t parallel_count, reduced_count;
     uint32_t phase_count; /* loops over the REDUCED variables; at least 1 if there are any */
     struct kernel_builder builder;
-    bool finished;
     /* kernel_create does not clear these, which takes longer than lowering a small kernel: */
     struct kvar vars[KERNEL_VARS_MAX]; /* PARALLEL outermost first, then REDUCED outermost first, then DERIVED */
     struct ktensor tensors[KERNEL_TENSORS_MAX];

@@ -518,13 +518,13 @@ bool kernel_stores_in_order(const struct kernel *k)
 
 bool kernel_finish(struct kernel *k)
 {
-    assert(!k->finished);
+    assert(!k->builder.finished);
     if (k->stage_count)
         return kernel_finish_stages(k);
     if (k->error.status || !normalise(k) || !copy_words(k))
         return false;
     compute_phases(k);
-    k->finished = true;
+    k->builder.finished = true;
     return true;
 }
 

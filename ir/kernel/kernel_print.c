@@ -317,7 +317,7 @@ static void describe_var(struct writer *w, const struct kernel *k, uint32_t i)
 
 static void put_phase(struct writer *w, const struct kernel *k, uint32_t phase, bool varying)
 {
-    if (k->finished) {
+    if (k->builder.finished) {
         put(w, "  # phase ", phase);
         put_text(w, varying ? " varying" : "");
     }
@@ -420,7 +420,7 @@ void kernel_print(const struct kernel *k, FILE *out)
         kernel_print_stages(k, out);
     else
         describe(&w, k);
-    if (k->finished)
+    if (k->builder.finished)
         fprintf(out, "  # phases %u\n", k->phase_count);
     fprintf(out, "}\n");
 }

@@ -33,7 +33,7 @@ struct kstage *kernel_stage(struct kernel *k, struct kernel *stage, const uint32
         error_out_of_memory(&k->error);
     else if (k->stage_count == KERNEL_STAGES_MAX)
         error_set(&k->error, WNNStatus_OperationError, "kernel: more than %d stages", KERNEL_STAGES_MAX);
-    else if (!stage->finished && !kernel_finish(stage))
+    else if (!stage->builder.finished && !kernel_finish(stage))
         error_set(&k->error, stage->error.status, "%s", stage->error.message);
     if (k->error.status) {
         kernel_free(stage);
@@ -109,7 +109,7 @@ bool kernel_finish_stages(struct kernel *k)
     }
     for (uint32_t i = 0; i < k->stage_count; i++)
         k->stages[i].period = period_of(k, i);
-    k->finished = true;
+    k->builder.finished = true;
     return true;
 }
 
@@ -189,7 +189,7 @@ bool kernel_verify_stages(const struct kernel *k, FILE *out)
         const struct kstage *s = &k->stages[i];
         const struct kernel *first = k->stages[0].kernel, *own = s->kernel;
 
-        good = own->finished && !own->stage_count && kernel_verify(own, out) &&
+        good = own->builder.finished && !own->stage_count && kernel_verify(own, out) &&
                own->macro_tile_vars == first->macro_tile_vars && own->macro_tile_vars <= own->parallel_count &&
                tensors_fit(k, s, ready);
         for (uint32_t v = 0; good && v < own->macro_tile_vars; v++)

@@ -214,7 +214,7 @@ static void check_expr(struct verifier *v, uint32_t id)
     }
     if (e->op == K_INDEX)
         check_form(v, e->index, "expression", id);
-    if (v->k->finished && !v->k->reduced_count && (e->op == K_REDUCE || e->op == K_SCAN))
+    if (v->k->builder.finished && !v->k->reduced_count && (e->op == K_REDUCE || e->op == K_SCAN))
         complain(v, "expression %u: reduces over nothing", id);
     check_types(v, id, e);
 }
@@ -242,9 +242,9 @@ static void check_var(struct verifier *v, uint32_t i)
 
     if (x->size < 1)
         complain(v, "variable %u: size %" PRId64, i, x->size);
-    if (x->bounded && v->k->finished)
+    if (x->bounded && v->k->builder.finished)
         check_bounded(v, i);
-    if (v->k->finished && i && var_class(x) < var_class(x - 1))
+    if (v->k->builder.finished && i && var_class(x) < var_class(x - 1))
         complain(v, "variable %u: out of order", i);
     if (x->kind == KVAR_DIVMOD) {
         if (!check_form(v, x->base, "variable", i))

@@ -315,7 +315,7 @@ static inline void check_kernel(struct kernel *k, void *const *tensors, struct t
     turn++;
     if (k->error.status)
         fail_msg("%s", k->error.message);
-    if (!k->finished)
+    if (!k->builder.finished)
         assert_true(kernel_finish(k));
     if (!kernel_verify(k, stderr)) {
         kernel_print(k, stderr);

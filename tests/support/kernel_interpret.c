@@ -311,7 +311,7 @@ static bool run_points(const struct kernel *k, uint32_t fixed, const int64_t *va
     union scalar *pending = arena_array(&arena, k->store_count + 1, sizeof *pending);
     int64_t *addresses = arena_array(&arena, k->store_count + 1, sizeof *addresses);
 
-    assert(k->finished);
+    assert(k->builder.finished);
     memcpy(r.vars, vars, fixed * sizeof *vars);
     r.values = arena_array(&arena, k->expr_count + 1, sizeof *r.values);
     r.stamps = arena_array(&arena, k->expr_count + 1, sizeof *r.stamps);
