@@ -194,14 +194,6 @@ static void check_inputs(struct verifier *v, const struct node *n, uint32_t posi
     }
 }
 
-static void check_transformed(struct verifier *v, const struct node *n)
-{
-    const struct value *u = n->transformed;
-
-    if (u && (n->op != OP_CONV2D || !value_known(v, u) || u->kind != VALUE_CONSTANT || !u->kept || !u->constant))
-        violation(v, n, "the transformed weights are not a constant that is kept, or the node is not a conv2d");
-}
-
 static void check_uses(struct verifier *v, const struct value *x)
 {
     uint32_t count = 0;
@@ -334,7 +326,9 @@ static void check_all(struct verifier *v)
     collect_inputs_and_constants(v);
     graph_for_each (v->g, n) {
         check_inputs(v, n, ++position);
-        check_transformed(v, n);
+        const struct value *u = n->transformed;
+        if (u && (n->op != OP_CONV2D || !value_known(v, u) || u->kind != VALUE_CONSTANT || !u->kept || !u->constant))
+            violation(v, n, "the transformed weights are not a constant that is kept, or the node is not a conv2d");
     }
     for (uint32_t i = 0; i < v->g->value_count; i++)
         if (v->values[i])

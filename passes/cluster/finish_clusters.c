@@ -83,12 +83,6 @@ static bool part_can_be_placed(struct finish *f, struct value *part)
            type_bytes(&root->type) == type_bytes(&part->type);
 }
 
-static void parts_record(struct finish *f, const struct node *n)
-{
-    for (uint32_t i = 0; i < n->input_count; i++)
-        f->info[root_of(f, n->inputs[i].value)->index].is_part = true;
-}
-
 static bool give_cluster(struct finish *f, struct node *n, enum cluster_kind kind)
 {
     n->cluster = cluster_create(f->g, kind);
@@ -167,7 +161,8 @@ static bool cluster_every_node(struct finish *f)
         if (node_is_view(n))
             view_record(f, n);
         else
-            parts_record(f, n);
+            for (uint32_t i = 0; i < n->input_count; i++)
+                f->info[root_of(f, n->inputs[i].value)->index].is_part = true;
     }
     graph_for_each (f->g, n)
         if (!n->cluster && !cluster_single(f, n))

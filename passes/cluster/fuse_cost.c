@@ -26,15 +26,6 @@ static double results_elements(const struct node *n)
     return sum;
 }
 
-/* Returns the elements under one window that may lie inside the input. */
-static double window_elements(const struct node *n)
-{
-    struct reduced_space s;
-
-    lower_reduces(n, &s);
-    return (double)s.points;
-}
-
 bool cost_reads_apart(const struct target *t, const struct node *n)
 {
     const struct target_facts *facts = target_facts(t);
@@ -61,13 +52,14 @@ double cost_elements_read(const struct node *n, uint32_t slot)
 {
     uint32_t flags = op_infos[n->op].flags;
     double in = elements(n->inputs[slot].value), out = results_elements(n);
+    struct reduced_space window;
 
     if (n->transformed && slot == 0) /* tiles overlap; their matmuls read what the transform has stored */
         return in * winograd_reads(n);
     if (flags & (OPF_LIBRARY | OPF_RECURRENT))
         return in * elements(n->results[0]); /* many times; how many does not matter */
     if (flags & OPF_POOL)
-        return out * window_elements(n);
+        return lower_reduces(n, &window) ? out * (double)window.points : out;
     if (flags & OPF_RESAMPLE)
         return NODE_OPTIONS(n, WNNResample2dOptions)->mode == WNNInterpolationMode_Linear ? 4 * out : out;
     if (flags & (OPF_REDUCTION | OPF_SCAN | OPF_SCATTER))

@@ -65,14 +65,6 @@ static struct node *own_dequantization(struct graph *g, struct node *contraction
     return v->producer;
 }
 
-/* Computes the other form of a zero point if it is a constant.  Returns false if memory runs out. */
-static bool fold_flipped(struct graph *g, const struct node *dequantization)
-{
-    struct node *cast = dequantization->inputs[2].value->producer, *sub = cast->inputs[0].value->producer;
-
-    return !node_is_constant(sub) || (node_fold(g, sub) && node_fold(g, cast));
-}
-
 /*
  * Lets a contraction read an operand as bytes of the other sign, if the library takes it then: its second one as signed bytes,
  * and a transposed convolution its first one as unsigned ones.  Returns false if memory runs out.
@@ -89,7 +81,10 @@ static bool flip_operand(struct graph *g, const struct target *t, struct node *c
     inputs[0] = flip_sign_bits(g, contraction, inputs[0]);
     inputs[2] = inputs[0] ? flip_sign_bits(g, contraction, inputs[2]) : NULL;
     v = inputs[2] ? make_node(g, contraction, OP_DEQUANTIZE_LINEAR, n, 3, inputs, n->options, &n->args) : NULL;
-    if (!v || !fold_flipped(g, v->producer))
+    if (!v)
+        return false;
+    struct node *cast = v->producer->inputs[2].value->producer, *sub = cast->inputs[0].value->producer;
+    if (node_is_constant(sub) && !(node_fold(g, sub) && node_fold(g, cast)))
         return false;
     node_set_input(contraction, slot, v);
     for (uint32_t i = 0; i < OPERANDS; i++)

@@ -267,14 +267,6 @@ static uint32_t variable_of(const struct propagation *p, const struct node *n)
     return role == ROLE_FIXED ? CUT_ZERO : role == ROLE_ANCHOR ? CUT_ONE : p->variables[n->index];
 }
 
-/* Returns the form in which a reader wants its operand. */
-static uint32_t variable_of_use(const struct propagation *p, const struct use *u)
-{
-    if (p->roles[u->node->index] == ROLE_ANCHOR ? u->slot != 0 : !layout_is_tied(u->node, u->slot))
-        return CUT_ZERO;
-    return variable_of(p, u->node);
-}
-
 /* Adds what it costs if v is computed in one form and anybody reads it in the other: one transpose serves all readers. */
 static void add_value_costs(struct propagation *p, struct cut *c, const struct value *v)
 {
@@ -288,7 +280,8 @@ static void add_value_costs(struct propagation *p, struct cut *c, const struct v
     cut_cost(c, producer, wants_one, capacity);
     cut_cost(c, wants_zero, producer, capacity);
     value_for_each_use (v, u) {
-        uint32_t reader = variable_of_use(p, u);
+        const bool any = p->roles[u->node->index] == ROLE_ANCHOR ? u->slot != 0 : !layout_is_tied(u->node, u->slot);
+        uint32_t reader = any ? CUT_ZERO : variable_of(p, u->node);
         cut_cost(c, wants_one, reader, CUT_INFINITE);
         cut_cost(c, reader, wants_zero, CUT_INFINITE);
     }

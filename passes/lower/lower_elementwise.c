@@ -133,15 +133,6 @@ static uint32_t lower_sign(struct lowering *l, uint32_t x)
     return kernel_op3(k, K_SELECT, kernel_op2(k, K_LT, zero, x), f32(l, 1), negative);
 }
 
-/** Returns gelu, which is 0.5 x (1 + erf(x / sqrt 2)). */
-static uint32_t lower_gelu(struct lowering *l, uint32_t x)
-{
-    struct kernel *k = l->k;
-    uint32_t e = kernel_op1(k, K_ERF, kernel_op2(k, K_MUL, x, f32(l, 0.70710678118654752440)));
-
-    return kernel_op2(k, K_MUL, kernel_op2(k, K_MUL, f32(l, 0.5), x), kernel_op2(k, K_ADD, f32(l, 1), e));
-}
-
 /* ---- floats of 8 bits ---- */
 
 static uint32_t u32(struct lowering *l, uint32_t number)
@@ -359,8 +350,10 @@ static uint32_t operate(struct lowering *l, const struct node *n, const uint32_t
         return positive_part_plus(l, a,
                                   kernel_op2(k, K_MUL, option(l, n, NODE_OPTIONS(n, WNNEluOptions)->alpha),
                                              kernel_op1(k, K_EXPM1, kernel_op2(k, K_MIN, a, zero_of(l, a)))));
-    case OP_GELU:
-        return lower_gelu(l, a);
+    case OP_GELU: {
+        const uint32_t e = kernel_op1(k, K_ERF, kernel_op2(k, K_MUL, a, f32(l, 0.70710678118654752440)));
+        return kernel_op2(k, K_MUL, kernel_op2(k, K_MUL, f32(l, 0.5), a), kernel_op2(k, K_ADD, f32(l, 1), e));
+    }
     case OP_HARD_SIGMOID: {
         const WNNHardSigmoidOptions *o = n->options;
         uint32_t y = line(l, option(l, n, o->alpha), a, option(l, n, o->beta));

@@ -358,14 +358,6 @@ static uint32_t count_inside(struct lowering *l, struct kaffine start, int64_t w
     return kernel_cast(k, KT_F32, kernel_op2(k, K_MAX, kernel_op2(k, K_SUB, to, from), int32(l, 0)));
 }
 
-/** Returns x / count for a sum x: the reciprocal of a power of two is exact. */
-static uint32_t divide_by_count(struct lowering *l, uint32_t x, int64_t count)
-{
-    if (count & (count - 1) || count > KERNEL_IMMEDIATE_MAX)
-        return kernel_op2(l->k, K_DIV, x, count_of(l, count));
-    return kernel_op2(l->k, K_MUL, x, kernel_f32(l->k, 1 / (float)count));
-}
-
 /** Returns whether some window has no element inside the input along a dimension: the first or the last is in the padding, or
  * the dilation may step over all elements. */
 static bool has_empty_windows(const struct node *n, uint32_t i)
@@ -420,7 +412,9 @@ uint32_t lower_pool(struct lowering *l, const struct node *n, const struct map *
         return sum;
     inside = lower_condition(l, guard_count, guards);
     if (n->op == OP_AVERAGE_POOL2D && (inside == KEXPR_NONE || k->exprs[inside].op == K_CONST))
-        return divide_by_count(l, sum, s.points);
+        return s.points & (s.points - 1) || s.points > KERNEL_IMMEDIATE_MAX
+                   ? kernel_op2(k, K_DIV, sum, count_of(l, s.points))
+                   : kernel_op2(k, K_MUL, sum, kernel_f32(k, 1 / (float)s.points)); /* exact */
     if (!consecutive)
         count = lower_reduce(l, KR_SUM, kernel_op3(k, K_SELECT, inside, kernel_f32(k, 1), kernel_f32(k, 0)), &s);
     if (n->op == OP_AVERAGE_POOL2D)

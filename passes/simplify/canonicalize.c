@@ -21,15 +21,6 @@
 
 enum { ROUNDS_MAX = 100 };
 
-/* A constant first operand of an operator that commutes goes second, where rules and epilogues look for it. */
-static struct value *constant_last(struct graph *g, struct node *n)
-{
-    if (!(op_infos[n->op].flags & OPF_COMMUTES) || n->inputs[0].value->kind != VALUE_CONSTANT ||
-        n->inputs[1].value->kind == VALUE_CONSTANT)
-        return NULL;
-    return make_binary(g, n, n->op, n->inputs[1].value, n->inputs[0].value);
-}
-
 static bool walk(struct graph *g)
 {
     bool changed = false;
@@ -40,7 +31,10 @@ static bool walk(struct graph *g)
         changed |= canonicalize_operands(g, n);
         if (n->result_count != 1)
             continue;
-        struct value *v = constant_last(g, n);
+        struct value *v = NULL;
+        if (op_infos[n->op].flags & OPF_COMMUTES && n->inputs[0].value->kind == VALUE_CONSTANT &&
+            n->inputs[1].value->kind != VALUE_CONSTANT) /* where rules and epilogues look for it */
+            v = make_binary(g, n, n->op, n->inputs[1].value, n->inputs[0].value);
         if (!v && !g->error.status)
             v = canonicalize_by_rules(g, n, rules, rule_count);
         if (!v && !g->error.status)

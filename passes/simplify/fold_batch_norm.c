@@ -86,13 +86,6 @@ static bool affine_of_add(const struct node *n, uint32_t slot, uint32_t axis, st
     return true;
 }
 
-static bool affine_of(const struct node *n, uint32_t slot, uint32_t axis, struct affine *f)
-{
-    if (n->op == OP_BATCH_NORMALIZATION)
-        return slot == 0 && affine_of_batch_normalization(n, axis, f);
-    return n->op == OP_ADD && affine_of_add(n, slot, axis, f);
-}
-
 /* ---- the convolution ---- */
 
 static bool is_all_one(const struct affine *f)
@@ -169,7 +162,8 @@ static bool fold(struct graph *g, struct node *n, uint32_t slot, struct arena *a
     f.shift = arena_array(a, f.channels, sizeof *f.shift);
     if (!f.factor || !f.shift)
         return error_out_of_memory(&g->error);
-    if (!affine_of(n, slot, axis, &f))
+    if (!(n->op == OP_BATCH_NORMALIZATION ? slot == 0 && affine_of_batch_normalization(n, axis, &f)
+                                          : n->op == OP_ADD && affine_of_add(n, slot, axis, &f)))
         return false;
     /* What only adds leaves the filter as it is, and the graph with one copy of it. */
     filter = conv->inputs[1].value;

@@ -46,14 +46,6 @@ static double work_of(const struct node *n)
     return in + out;
 }
 
-static bool worth_folding(const struct node *n)
-{
-    double in, out;
-
-    add_up(n, type_bytes, &in, &out);
-    return (out <= FOLD_FREE_BYTES || out <= FOLD_GROWTH * in) && work_of(n) <= FOLD_WORK;
-}
-
 bool node_is_constant(const struct node *n)
 {
     bool any = false;
@@ -143,7 +135,12 @@ bool pass_fold_constants(struct graph *g, const struct pass_options *o)
     bool changed = false;
 
     graph_for_each_safe (g, n) {
-        if (n->cluster || !node_is_constant(n) || !worth_folding(n))
+        double in, out;
+
+        if (n->cluster || !node_is_constant(n))
+            continue;
+        add_up(n, type_bytes, &in, &out);
+        if ((out > FOLD_FREE_BYTES && out > FOLD_GROWTH * in) || work_of(n) > FOLD_WORK)
             continue;
         if (node_is_quantized_weight(n, o->target) && !pass_is_skipped(o, "fuse-quantized"))
             continue;

@@ -137,13 +137,6 @@ static bool is_unaligned(const struct compiler *k, const struct location *l, dty
     return l->kind == LOCATION_CONSTANT && dtype_size(type) > 1 && !is_aligned(k->out->constants[l->slot], type);
 }
 
-/* Tells a kernel which of its constants are not aligned. */
-static void tell_alignment(const struct compiler *k, struct kernel *kernel, const struct program_step *s)
-{
-    for (uint32_t t = 0; t < s->location_count; t++)
-        kernel->tensors[t].unaligned |= is_unaligned(k, &s->locations[t], kernel->tensors[t].type);
-}
-
 /* Locates the tensors of a kernel of an equal cluster.  *fits becomes false if they do not lie as that one's do. */
 static bool locate_like(struct compiler *k, const struct compiled_cluster *cc, const struct kernel *kernel,
                         struct location *locations, bool *fits)
@@ -227,7 +220,8 @@ static bool add_kernel_steps(struct compiler *k, struct compiled_cluster *cc)
                 return false;
         if (copies)
             continue;
-        tell_alignment(k, kernel, s);
+        for (uint32_t t = 0; t < s->location_count; t++)
+            kernel->tensors[t].unaligned |= is_unaligned(k, &s->locations[t], kernel->tensors[t].type);
         s->kernel = kernel;
         cc->kernels.kernels[i] = NULL; /* the program's from here on */
         if (k->en->functions->optional.schedule && !k->en->functions->optional.schedule(k->en, k->target, s, k->e))
