@@ -124,24 +124,59 @@ static double phase_cost(const struct schedule *s, uint32_t id, uint32_t phase, 
     return cost;
 }
 
+bool kept_find(const struct kernel *k, struct arena *a, keep_test keeps, void *user)
+{
+    uint32_t *first = arena_array(a, k->expr_count + 1, sizeof *first);
+    bool *needed = arena_array(a, k->expr_count + 1, sizeof *needed);
+
+    if (!first || !needed)
+        return false;
+    memset(first, 0xFF, k->expr_count * sizeof *first);
+    for (uint32_t phase = 0; phase < k->phase_count; phase++) {
+        memset(needed, 0, k->expr_count * sizeof *needed);
+        for (uint32_t i = 0; i < k->store_count; i++) {
+            if (k->stores[i].varying && k->stores[i].phase == phase)
+                needed[k->stores[i].expr] = true;
+        }
+        /* Users come after what they use: walking down reaches every expression once all its users are known. */
+        for (uint32_t id = k->expr_count; id-- > 0;) {
+            const struct kexpr *e = &k->exprs[id];
+            const bool root = e->op == K_REDUCE && e->phase == phase;
+            if (!root && (!needed[id] || !e->varying))
+                continue;
+            if (!root && first[id] > phase)
+                first[id] = phase;
+            else if (!root && keeps(user, id, first[id]))
+                continue;
+            for (uint32_t i = 0; i < 3; i++) {
+                if (e->args[i] != KEXPR_NONE)
+                    needed[e->args[i]] = true;
+            }
+        }
+    }
+    return true;
+}
+
 struct keeper {
     struct schedule *s;
     bool *counted;
-    uint32_t *first; /* the first phase that needs the expression */
     int64_t row_elements;
     size_t element_size;
 };
 
 /** Lets a row buffer keep an expensive expression of an earlier phase that a later one needs, if the buffers still fit. */
-static bool consider_keeping(struct keeper *keeper, uint32_t id)
+static bool keeps_row(void *user, uint32_t id, uint32_t first)
 {
+    struct keeper *keeper = user;
     struct schedule *s = keeper->s;
     const struct kernel *k = s->kernel;
     const struct kexpr *e = &k->exprs[id];
     size_t size = ktype_size(e->type) > keeper->element_size ? ktype_size(e->type) : keeper->element_size;
 
+    if (s->exprs[id].row_buffer >= 0)
+        return true;
     memset(keeper->counted, 0, k->expr_count * sizeof *keeper->counted);
-    if (!e->varying || s->exprs[id].row_buffer >= 0 || e->op == K_LOAD || e->op == K_CONST ||
+    if (e->op == K_LOAD || e->op == K_CONST ||
         phase_cost(s, id, UINT32_MAX, 1, keeper->counted) < s->facts->loop.recompute_cost)
         return false;
     if ((int64_t)(s->row_buffers.count + 1) * keeper->row_elements * (int64_t)size > s->facts->cache.row_bytes)
@@ -149,7 +184,7 @@ static bool consider_keeping(struct keeper *keeper, uint32_t id)
     keeper->element_size = size;
     s->row_buffers.element_bytes = (uint32_t)size;
     s->exprs[id].row_buffer = (int32_t)s->row_buffers.count++;
-    s->exprs[id].phase = keeper->first[id];
+    s->exprs[id].phase = first;
     return true;
 }
 
@@ -167,33 +202,8 @@ static bool choose_row_buffers(struct schedule *s)
     s->row_buffers.lanes = vector_is(s, KVAR_PARALLEL) ? s->facts->loop.row_lanes : 1;
     keeper.row_elements *= s->row_buffers.lanes;
     keeper.counted = arena_array(&s->arena, k->expr_count, sizeof *keeper.counted);
-    keeper.first = arena_array(&s->arena, k->expr_count, sizeof *keeper.first);
-    bool *needed = arena_array(&s->arena, k->expr_count, sizeof *needed);
-    if (!keeper.counted || !keeper.first || !needed)
+    if (!keeper.counted || !kept_find(k, &s->arena, keeps_row, &keeper))
         return false;
-    memset(keeper.first, 0xFF, k->expr_count * sizeof *keeper.first);
-    for (uint32_t phase = 0; phase < k->phase_count; phase++) {
-        memset(needed, 0, k->expr_count * sizeof *needed);
-        for (uint32_t i = 0; i < k->store_count; i++) {
-            if (k->stores[i].varying && k->stores[i].phase == phase)
-                needed[k->stores[i].expr] = true;
-        }
-        /* Users come after what they use: walking down reaches every expression once all its users are known. */
-        for (uint32_t id = k->expr_count; id-- > 0;) {
-            const struct kexpr *e = &k->exprs[id];
-            const bool root = e->op == K_REDUCE && e->phase == phase;
-            if (!root && (!needed[id] || !e->varying))
-                continue;
-            if (!root && keeper.first[id] > phase)
-                keeper.first[id] = phase;
-            else if (!root && (s->exprs[id].row_buffer >= 0 || consider_keeping(&keeper, id)))
-                continue;
-            for (uint32_t a = 0; a < 3; a++) {
-                if (e->args[a] != KEXPR_NONE)
-                    needed[e->args[a]] = true;
-            }
-        }
-    }
     s->row_buffers.bytes = target_align(keeper.row_elements * (int64_t)keeper.element_size) * s->row_buffers.count;
     return true;
 }

@@ -38,6 +38,14 @@ uint32_t load_permuted(const struct schedule *s, const struct kexpr *load, const
 /** Returns how many vectors are emitted as one to pack quantised bytes (schedule_quantised.c); else 1. */
 uint32_t quantised_vectors(const struct schedule *s, const struct isa *isa);
 
+/* ---- kept values (schedule_cpu.c) ---- */
+
+/** Is asked whether a phase reads an expression that phase `first` was the first one to need, instead of computing it again. */
+typedef bool (*keep_test)(void *user, uint32_t expr, uint32_t first);
+/** Goes through what phases need, the first one first, and asks about each varying expression that an earlier one needed.
+ * Returns false if memory runs out. */
+bool kept_find(const struct kernel *k, struct arena *a, keep_test keeps, void *user);
+
 /* ---- short rows (schedule_short_rows.c) ---- */
 
 /** Returns whether every element in memory, those of row buffers included, has 32 or 64 bits. */
