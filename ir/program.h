@@ -123,7 +123,7 @@ bool step_writes(const struct program_step *s, uint32_t location);
 bool program_describe(struct program *p);
 /** Frees the IR and the schedules of a program that program_describe described. */
 void program_drop_kernels(struct program *p);
-/** Frees a program and everything that it owns.  NULL does nothing. */
+/** Frees everything that a program owns, and clears it. */
 void program_free(struct program *p);
 /** Prints steps, their schedules, locations and sizes, for the dump-program switch. */
 void program_print(const struct program *p, FILE *out);

@@ -172,7 +172,7 @@ static bool destroy_protected(void *user)
     struct machine *m = user;
 
     for (uint32_t i = 0; i < sizeof m->pipelines / sizeof(void *); i++)
-        pipeline_free((&m->pipelines[0][0][0])[i]);
+        pipeline_free(((void **)m->pipelines)[i]);
     if (m->tm)
         LLVMDisposeTargetMachine(m->tm);
     if (m->data_layout)

@@ -192,11 +192,10 @@ static void prefetch_next_row(struct emitter *e, const struct context *cx, const
 {
     const struct kernel *k = e->k;
     const struct build *m = &e->m;
-    const struct cache_facts *cache = &e->s->facts->cache;
     bool by_row = false;
 
-    if (kernel_find_bounded(k) != KEXPR_NONE && k->tensors[x->tensor].elements * (int64_t)sizeof(float) > cache->row_bytes)
-        op_prefetch(m, op_address(m, type_i8, address, const_index(m, 2 * cache->ahead_bytes)));
+    if (kernel_find_bounded(k) != KEXPR_NONE && e->s->facts) /* not a device's schedule */
+        op_prefetch(m, op_address(m, type_i8, address, const_index(m, 2 * e->s->facts->cache.ahead_bytes)));
     for (uint32_t i = 0; i < x->index.count; i++)
         by_row |= x->index.terms[i].var + 1 == k->parallel_count;
     if (!by_row || !e->info.vector_reduced || k->reduced_count != 1 || cx->phase != 1)

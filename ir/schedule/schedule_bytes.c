@@ -349,7 +349,7 @@ void bytes_choose(struct schedule *s, const struct target *target)
     t->split_steps = 1;
     /* LLVM adds up products of several steps before it adds them to a sum, where these are instructions apart, and keeps
      * what they are of all the while: for several rows that is more than there are registers.  So it does with A's words of
-     * many steps, which it loads long before they are multiplied. */
+     * many steps, which it loads long before they are multiplied.  Products of whole bytes gain nothing by more steps. */
     const bool one_step = p->whole || (adds_pairs(target->isa.byte_products) && t->mr > 1);
     unroll_words(s, tile_word_vars(s), one_step ? k->reduced_count : max_u32(depth, guarded), byte_products_parts(p));
 }

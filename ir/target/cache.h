@@ -11,7 +11,7 @@ struct cache_facts {
     int64_t row_bytes;       /* bytes of rows that a kernel may keep: they stay in a near cache while other data pass through */
     int64_t l2_bytes;        /* of the L2 cache, if the machine's is unknown (target.cache_bytes) */
     int64_t streams;         /* tensors that a loop may walk: what prefetchers follow, and registers for addresses */
-    int64_t ahead_bytes;     /* from where a load is to what it prefetches: more than latency, less than a page */
+    int64_t ahead_bytes;     /* from where a load is to what it prefetches: more than latency; twice as far for one row */
     double l2_hot_share;     /* share of it that is kept while other data are read, from row to row of a panel */
     double l2_reused_share;  /* the same while as much passes by once */
     double l2_paired_share;  /* the same with another operand, of which a block as large as the cache is in use */

@@ -8,7 +8,7 @@
  * small ones fill), and by time; each in two ways (see place_in_order).  A block goes into the tightest gap between the placed
  * blocks that are alive with it.  These are found in a tree over the blocks sorted by first step, whose nodes know the last
  * step of the blocks placed below them: k log n for k of them.  Where everything is alive at once, beyond PAIRS_MAX overlapping
- * pairs, only a scan in time order is made, as an ordinary allocator would work.
+ * pairs, only a scan in time order with a list of gaps is made, as an ordinary allocator would work.
  *
  * The result depends on the input only: sorting breaks ties by index.
  */
@@ -42,13 +42,14 @@ struct arena_packer {
 
 /* ---- sorting: a merge sort, because qsort passes no context and its order of equals is not defined ---- */
 
-enum sort_key { KEY_FIRST, KEY_SIZE, KEY_AREA, KEY_OFFSET };
+enum sort_key { KEY_FIRST, KEY_LAST, KEY_SIZE, KEY_AREA, KEY_OFFSET };
 
 static int64_t key_of(const struct arena_packer *p, uint32_t block, enum sort_key key)
 {
     const struct storage_block *b = &p->blocks[block];
 
     return key == KEY_FIRST  ? b->first
+           : key == KEY_LAST ? b->last
            : key == KEY_SIZE ? -b->bytes
            : key == KEY_AREA ? -(b->bytes / TARGET_ALIGNMENT) * ((int64_t)b->last - b->first + 1)
                              : p->offsets[block];
@@ -171,26 +172,69 @@ static int64_t place_in_order(struct arena_packer *p, int64_t ceiling)
     return total;
 }
 
-/* Places all blocks in time order, among a sorted list of those alive.  Returns the bytes spanned. */
-static int64_t place_by_scan(struct arena_packer *p)
+/* This is a free range.  The array of them is sorted by offset; the last one has no end. */
+struct gap {
+    int64_t offset, bytes;
+};
+
+static void gap_release(struct gap *gaps, uint32_t *count, int64_t offset, int64_t bytes)
 {
-    uint32_t alive = 0;
+    uint32_t low = 0, high = *count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (gaps[middle].offset < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    /* There is always a gap at the end, which has no limit. */
+    bool joins_before = low > 0 && gaps[low - 1].offset + gaps[low - 1].bytes == offset;
+    bool joins_next = offset + bytes == gaps[low].offset;
+    if (joins_next) {
+        gaps[low].offset = offset;
+        if (gaps[low].bytes != INT64_MAX)
+            gaps[low].bytes += bytes;
+        if (joins_before) {
+            gaps[low - 1].bytes = gaps[low].bytes == INT64_MAX ? INT64_MAX : gaps[low - 1].bytes + gaps[low].bytes;
+            memmove(&gaps[low], &gaps[low + 1], (*count - low - 1) * sizeof *gaps);
+            --*count;
+        }
+    } else if (joins_before) {
+        gaps[low - 1].bytes += bytes;
+    } else {
+        memmove(&gaps[low + 1], &gaps[low], (*count - low) * sizeof *gaps);
+        gaps[low] = (struct gap){offset, bytes};
+        ++*count;
+    }
+}
+
+/* Places all blocks in time order, with a list of gaps for one more than there are blocks.  Returns the bytes spanned. */
+static int64_t place_by_scan(struct arena_packer *p, struct gap *gaps)
+{
+    uint32_t gap_count = 1, ended = 0;
     int64_t total = 0;
 
+    sort_all(p, p->order, KEY_LAST);
+    gaps[0] = (struct gap){0, INT64_MAX};
     for (uint32_t i = 0; i < p->count; i++) {
-        const uint32_t block = p->by_first[i], before = alive;
+        uint32_t block = p->by_first[i], best = 0;
         const struct storage_block *b = &p->blocks[block];
 
-        alive = 0;
-        for (uint32_t k = 0; k < before; k++)
-            if (p->blocks[p->together[k]].last >= b->first)
-                p->together[alive++] = p->together[k];
-        const int64_t at = p->offsets[block] = choose_gap(p, b, alive, 0);
-        uint32_t place = alive++;
-        for (; place > 0 && p->offsets[p->together[place - 1]] > at; place--)
-            p->together[place] = p->together[place - 1];
-        p->together[place] = block;
-        total = at + b->bytes > total ? at + b->bytes : total;
+        for (; p->blocks[p->order[ended]].last < b->first; ended++)
+            gap_release(gaps, &gap_count, p->offsets[p->order[ended]], p->blocks[p->order[ended]].bytes);
+        for (uint32_t k = 1; k < gap_count; k++)
+            if (gaps[best].bytes < b->bytes || (gaps[k].bytes >= b->bytes && gaps[k].bytes < gaps[best].bytes))
+                best = k;
+        p->offsets[block] = gaps[best].offset;
+        gaps[best].offset += b->bytes;
+        if (gaps[best].bytes != INT64_MAX)
+            gaps[best].bytes -= b->bytes;
+        if (gaps[best].bytes == 0) {
+            memmove(&gaps[best], &gaps[best + 1], (gap_count - best - 1) * sizeof *gaps);
+            gap_count--;
+        }
+        total = p->offsets[block] + b->bytes > total ? p->offsets[block] + b->bytes : total;
     }
     return total;
 }
@@ -247,20 +291,25 @@ static bool begin(struct arena_packer *p)
     return p->offsets && p->steps && p->tree;
 }
 
-static void assign(struct arena_packer *p, int64_t pairs, int64_t lower_bound, int64_t *total)
+static bool assign(struct arena_packer *p, int64_t pairs, int64_t lower_bound, int64_t *total)
 {
     static const enum sort_key keys[] = {KEY_SIZE, KEY_AREA, KEY_FIRST};
 
     sort_all(p, p->by_first, KEY_FIRST);
-    if (pairs > PAIRS_MAX)
-        keep(p, place_by_scan(p), total);
+    if (pairs > PAIRS_MAX) {
+        struct gap *gaps = arena_array(&p->arena, (size_t)p->count + 2, sizeof *gaps);
+        if (gaps)
+            keep(p, place_by_scan(p, gaps), total);
+        return gaps;
+    }
     for (uint32_t i = 0; i < p->count; i++)
         p->position[p->by_first[i]] = i;
-    for (size_t k = 0; pairs <= PAIRS_MAX && k < sizeof keys / sizeof *keys && *total > lower_bound; k++) {
+    for (size_t k = 0; k < sizeof keys / sizeof *keys && *total > lower_bound; k++) {
         sort_all(p, p->order, keys[k]);
         for (int with_ceiling = 0; with_ceiling < 2 && *total > lower_bound; with_ceiling++)
             keep(p, place_in_order(p, with_ceiling ? lower_bound : 0), total);
     }
+    return true;
 }
 
 static void keep_order(struct arena_packer *p, struct storage_order *order)
@@ -280,18 +329,18 @@ bool assign_offsets(struct storage_block *blocks, uint32_t count, struct storage
                     int64_t *lower_bound)
 {
     struct arena_packer p = {.blocks = blocks, .count = count};
-    const bool done = begin(&p);
+    bool done = begin(&p);
     int64_t pairs = 0;
 
     *total = *lower_bound = 0;
     if (done && count) {
         measure(&p, lower_bound, &pairs);
         *total = INT64_MAX;
-        if (order && order->count == count)
+        if (order && order->count == count && pairs <= PAIRS_MAX)
             keep(&p, place_on_top(&p, order->blocks), total);
         if (*total > *lower_bound) {
-            assign(&p, pairs, *lower_bound, total);
-            if (order)
+            done = assign(&p, pairs, *lower_bound, total);
+            if (order && done)
                 keep_order(&p, order);
         }
     }
