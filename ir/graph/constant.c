@@ -75,21 +75,19 @@ struct constant *constant_create(const void *data, size_t bytes)
             return c;
     }
 
-    /* Header and bytes are in one block; aligned_alloc wants a multiple of the alignment. */
-    size_t padded = (size_t)target_align((int64_t)bytes);
-    char *block = aligned_alloc(CONSTANT_ALIGN, CONSTANT_ALIGN + padded);
-    if (!block)
+    /* Header and bytes are in one block, which ends with the bytes, for sanitizers. */
+    void *block;
+    if (posix_memalign(&block, CONSTANT_ALIGN, CONSTANT_ALIGN + bytes))
         return NULL;
 
-    struct constant *c = (struct constant *)block;
-    memset(c, 0, sizeof *c);
+    struct constant *c = memset(block, 0, sizeof *c);
     atomic_init(&c->references, 1);
     c->id = next_id();
     c->ours = true;
     c->bytes = bytes;
-    c->data = block + CONSTANT_ALIGN;
+    c->data = (char *)block + CONSTANT_ALIGN;
     if (data && bytes)
-        memcpy(block + CONSTANT_ALIGN, data, bytes);
+        memcpy((char *)block + CONSTANT_ALIGN, data, bytes);
     return c;
 }
 

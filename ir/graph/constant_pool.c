@@ -33,7 +33,7 @@ struct constant_pool {
     struct table entries, made;
     struct constant_pool_counts counts;
     struct constant_region *region;
-    size_t placed; /* bytes of all constants that were asked for here */
+    size_t placed; /* bytes of all constants and buffers that were ever asked for here */
 };
 
 struct constant_pool *constant_pool_create(void)

@@ -43,8 +43,8 @@ struct constant_pool *constant_pool_create(void);
 /** Releases the pool.  It is freed with the last of its constants.  NULL does nothing. */
 void constant_pool_release(struct constant_pool *p);
 /**
- * Creates a constant of that many bytes for the caller to write, as constant_create does.  It is for constants that live as
- * long as a graph: those of a pool share huge pages once there are enough of them.  p may be NULL.  Several threads may call
+ * Creates a constant of that many bytes for the caller to write, as constant_create does.  It is for what lives as long as a
+ * graph or a tensor: all of a pool share huge pages once there are enough of them.  p may be NULL.  Several threads may call
  * this.
  */
 struct constant *constant_pool_place(struct constant_pool *p, size_t bytes);

@@ -49,10 +49,11 @@ static struct constant_region *region_create(void)
 static void empty(const struct constant_region *r, size_t begin, size_t end)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const bool large = end - begin >= HOLE_BYTES_LEAST;
 
     begin = ceil_div(begin, page) * page;
     end = end / page * page;
-    if (end > begin && end - begin >= HOLE_BYTES_LEAST)
+    if (large && end > begin)
         (void)madvise(r->begin + begin, end - begin, MADV_DONTNEED); /* advice: the answer does not matter */
 }
 

@@ -207,7 +207,7 @@ struct klocal {
 enum kstage_when { KSTAGE_ALWAYS, KSTAGE_BELOW, KSTAGE_NOT_BELOW /* or NaN */ };
 
 struct kstage {
-    struct kernel *kernel; /* finished, without stages; owned */
+    struct kernel *kernel; /* finished, without stages; owned, or shared (kernel_retain) */
     /* tensors[i] is the number of the kernel's tensor that the stage's tensor i is, or KERNEL_TENSORS_MAX + that of a local. */
     uint32_t tensors[KERNEL_TENSORS_MAX];
     enum kstage_when when;

@@ -316,10 +316,10 @@ bool compile_add_steps(struct compiler *k)
         p->arena_lower_bound += loop_base - p->arena_bytes + loop_bytes;
         p->arena_bytes = loop_base + loop_bytes;
     }
-    p->steps = arena_array(&p->arena, steps, sizeof *p->steps);
     p->loops = arena_array(&p->arena, loops, sizeof *p->loops);
     p->moves = arena_array(&p->arena, moves, sizeof *p->moves);
     p->constants = arena_array(&p->arena, constants, sizeof *p->constants);
+    p->steps = arena_array(&p->arena, steps, sizeof *p->steps); /* not first: the arena grows by what its last block has */
     k->constant_slots = arena_array(&k->arena, k->g->value_count, sizeof *k->constant_slots);
     if (!p->steps || !p->loops || !p->moves || !p->constants || !k->constant_slots)
         return error_out_of_memory(k->e);

@@ -20,13 +20,15 @@ static void add_location(struct executable *x, uint32_t address, const struct lo
             (struct address_fixup){address, location->kind == LOCATION_OUTPUT, location->slot, location->offset};
 }
 
-/* Counts the addresses of program p: those of the steps, then two for each location that moves. */
-static uint32_t count_addresses(const struct program *p)
+/* Counts the addresses of program p: those of the steps, then two for each location that moves.  Of them, or of those that
+ * move, are at most *bound in bindings. */
+static uint32_t count_addresses(const struct program *p, uint32_t *bound)
 {
-    uint32_t count = 2 * p->move_count;
+    uint32_t count = *bound = 2 * p->move_count;
 
-    for (uint32_t i = 0; i < p->step_count; i++)
-        count += p->steps[i].location_count;
+    for (uint32_t i = 0; i < p->step_count; count += p->steps[i++].location_count)
+        for (uint32_t k = 0; k < p->steps[i].location_count; k++)
+            *bound += p->steps[i].locations[k].kind == LOCATION_INPUT || p->steps[i].locations[k].kind == LOCATION_OUTPUT;
     return count;
 }
 
@@ -201,12 +203,14 @@ static bool charge(struct executable *x, const struct program *p, struct error *
 
 static bool fill(struct executable *x, struct program *p, struct error *e)
 {
-    x->address_count = count_addresses(p);
+    uint32_t bound;
+
+    x->address_count = count_addresses(p, &bound);
     x->steps = arena_array(&x->arena, p->step_count, sizeof *x->steps);
     x->profile.steps = arena_array(&x->arena, p->step_count, sizeof *x->profile.steps);
     x->locations = arena_array(&x->arena, x->address_count, sizeof *x->locations);
     x->written = arena_array(&x->arena, x->address_count, sizeof *x->written);
-    x->fixups = arena_array(&x->arena, x->address_count, sizeof *x->fixups);
+    x->fixups = arena_array(&x->arena, bound, sizeof *x->fixups);
     x->loops = arena_array(&x->arena, p->loop_count, sizeof *x->loops);
     x->moves = arena_array(&x->arena, p->move_count, sizeof *x->moves);
     x->constants = arena_array(&x->arena, p->constant_count, sizeof(struct constant *));

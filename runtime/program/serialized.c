@@ -2,9 +2,9 @@
 /*
  * Writes serialized programs.
  *
- * A program, facts about its graph and perhaps code become bytes, which go to a sink in pieces.  Steps are written when the
- * serialized program is created, while the compiler's program is at hand; they are small (a few hundred bytes each).  Constants
- * and weights are not copied: they are named, and go from where they are to the sink.
+ * A program, facts about its graph and perhaps code become bytes, which go to a sink in pieces.  Steps, a few hundred bytes
+ * each, are written when the serialized program is created.  Constants and weights are not copied: they are named, and go from
+ * where they are to the sink.
  */
 
 #include "runtime/program/serialized_format.h"

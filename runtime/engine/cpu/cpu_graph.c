@@ -65,8 +65,8 @@ static void leave_code(struct engine_cpu *cpu, const struct graph_code *code)
 
 static void cpu_graph_free(struct cpu_graph *x)
 {
+    program_drop_kernels(&x->program);
     cpu_executable_clear(&x->run);
-    program_free(&x->program);
     if (x->is_variant)
         leave_code(x->cpu, &x->compiled);
     else
@@ -201,13 +201,33 @@ static bool cpu_find_kernels(struct cpu_graph *x, const struct program *p, uint3
     return ok;
 }
 
-/* Takes over a program.  Under the sanitizer it keeps its kernels: code that can be saved is compiled when a graph is saved. */
-static void cpu_take_program(struct cpu_graph *x, struct program *p)
+/* Takes what saving needs and the executable lacks from a program; both lists of steps share what the executable has.  Under
+ * the sanitizer kernels are kept: code that can be saved is compiled when a graph is saved. */
+static bool cpu_take_program(struct cpu_graph *x, struct program *p, struct error *e)
 {
-    x->program = *p;
-    memset(p, 0, sizeof *p);
-    if (!(x->cpu->base.debug->flags & DEBUG_SANITIZE))
-        program_drop_kernels(&x->program);
+    struct executable *run = &x->run.base;
+    struct program own = *p;
+
+    own.arena = (struct arena){0};
+    own.constants = run->constants;
+    own.steps = arena_copy(&run->arena, p->steps, p->step_count * sizeof *p->steps);
+    own.loops = arena_copy(&run->arena, p->loops, p->loop_count * sizeof *p->loops);
+    own.moves = arena_copy(&run->arena, p->moves, p->move_count * sizeof *p->moves);
+    own.description = NULL;
+    own.cancelled = NULL;
+    if (!own.steps || !own.loops || !own.moves)
+        return error_out_of_memory(e);
+    for (uint32_t i = 0; i < p->step_count; i++) {
+        struct program_step *lacks = x->cpu->base.debug->flags & DEBUG_SANITIZE ? &p->steps[i] : &own.steps[i];
+
+        own.steps[i].locations = run->locations + run->steps[i].first;
+        own.steps[i].run.written = run->written + run->steps[i].first;
+        own.steps[i].run.params = x->run.steps[i].params;
+        lacks->kernel = NULL;
+        lacks->schedule = NULL;
+    }
+    x->program = own;
+    return true;
 }
 
 struct executable *cpu_load(struct engine *en, struct program *p, struct error *e)
@@ -235,8 +255,7 @@ struct executable *cpu_load(struct engine *en, struct program *p, struct error *
     ok = ok && cpu_executable_init(&x->run, en, p, functions, e);
     free(schedules);
     free(functions);
-    if (ok) {
-        cpu_take_program(x, p);
+    if (ok && cpu_take_program(x, p, e)) {
         if (!(en->debug->flags & DEBUG_NO_WARM_UP))
             cpu_executable_warm(&x->run);
         return &x->run.base;
@@ -280,9 +299,7 @@ static bool cpu_open_serialized(struct cpu_graph *x, const struct serialized_sou
         return error_out_of_memory(e);
     const bool ok = cpu_executable_init(&x->run, &x->cpu->base, p, functions, e);
     free(functions);
-    if (ok)
-        cpu_take_program(x, p);
-    return ok;
+    return ok && cpu_take_program(x, p, e);
 }
 
 struct executable *cpu_load_serialized(struct engine *en, const struct serialized_source *source, void (*release)(void *user),
