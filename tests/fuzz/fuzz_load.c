@@ -46,12 +46,14 @@ static bool is_small(const struct program *p, const struct serialized_facts *f)
 static void run(struct engine *en, struct program *p, const struct serialized_facts *f)
 {
     static const struct debug_options no_debug;
-    struct engine one = {.functions = en->functions, .debug = &no_debug, .thread_count = 1};
+    struct engine_functions host = *en->functions;
+    struct engine one = {.functions = &host, .debug = &no_debug, .thread_count = 1};
     struct cpu_executable x = {0};
     struct engine_binding in[SLOTS_MAX] = {{.host = NULL}}, out[SLOTS_MAX] = {{.host = NULL}};
     struct error e = {.status = WNNStatus_Success};
     kernel_function *functions = calloc(p->step_count + 1u, sizeof *functions);
 
+    host.buffer_create = cpu_buffer_create; /* which needs no struct engine_cpu */
     for (uint32_t i = 0; functions && i < p->step_count; i++)
         functions[i] = no_kernel;
     bool loaded = functions && cpu_executable_init(&x, &one, p, functions, &e);
