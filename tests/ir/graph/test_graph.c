@@ -10,8 +10,8 @@
 /* ---- allocations that fail on demand ---- */
 
 /*
- * Graphs allocate with malloc, calloc and aligned_alloc; the ones here count and fail, and hand the rest to libc.  Not with the
- * sanitizers, which bring allocators of their own.
+ * Graphs allocate with malloc, calloc and posix_memalign; the ones here count and fail, and hand the rest to libc.  Not with
+ * the sanitizers, which bring allocators of their own.
  */
 #if !defined(WEBNN_SANITIZE) && defined(__GLIBC__)
 #define CAN_FAIL 1
@@ -38,9 +38,10 @@ void *calloc(size_t count, size_t size)
     return allocation_fails() ? NULL : __libc_calloc(count, size);
 }
 
-void *aligned_alloc(size_t alignment, size_t size)
+int posix_memalign(void **memory, size_t alignment, size_t size)
 {
-    return allocation_fails() ? NULL : __libc_memalign(alignment, size);
+    *memory = allocation_fails() ? NULL : __libc_memalign(alignment, size);
+    return *memory ? 0 : 1;
 }
 #endif
 
