@@ -17,8 +17,7 @@ struct machine;
 struct llvm_build;
 /** Returns whether slow_division holds for a processor with AVX-512.  cpu is LLVM's name of it, or NULL if it is unknown. */
 bool isa_divides_slowly(const char *cpu);
-/** Finds out what any processor that LLVM knows offers, by looking at the code that LLVM generates for it.  Returns false after
- * an error in *e. */
+/** Finds out what any processor that LLVM knows offers, by its features.  Returns false after an error in *e. */
 bool isa_probe(struct machine *m, const char *triple, struct isa *isa, struct error *e);
 
 /* ---- module.c: one thread's compiler ---- */
@@ -57,6 +56,9 @@ void machine_initialize_all(void);
 /** Calls each() for every processor of a triple that LLVM knows, or for every feature, and for none if LLVM does not know the
  * triple (processors.cc).  machine_initialize_all has run. */
 void processors_each(const char *triple, bool features, void (*each)(void *user, const char *name), void *user);
+/** Returns whether a machine's processor has all of a list of features, "+a,+b", which LLVM knows for it, or none of those in
+ * one like "-a" (processors.cc). */
+bool processor_has(LLVMTargetMachineRef machine, const char *features);
 /** Runs the passes that the text names on the module (pipeline.cc).  Returns false with a message in text[size] if LLVM does
  * not know one of them. */
 bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char *text, size_t size);

@@ -177,20 +177,15 @@ static bool check_layout(const struct target *t, const struct machine *m, struct
     return true;
 }
 
-/* Finds out facts of the processor, which LLVM may have something to say about.  Nothing is compiled before the layout is known
- * to fit. */
+/* Finds out facts of the processor, which LLVM may have something to say about. */
 static bool probe(struct target *t, struct arena *a, struct error *e)
 {
     struct machine machine;
     bool spelled = !strcmp(t->cpu, "x86-64") || strncmp(t->triple, "x86_64-", 7) != 0;
 
-    if (!machine_create(&machine, t, NULL, e))
+    if (!machine_create_ahead(&machine, t, NULL, e))
         return false;
-    bool ok = check_layout(t, &machine, e);
-    machine_destroy(&machine);
-    if (!ok || !machine_create_ahead(&machine, t, NULL, e))
-        return false;
-    ok = isa_probe(&machine, t->triple, &t->isa, e);
+    bool ok = check_layout(t, &machine, e) && isa_probe(&machine, t->triple, &t->isa, e);
     for (size_t i = 0; ok && !spelled && i < sizeof implied / sizeof *implied; i++)
         if (t->isa.rounding && implied[i].vector_bits <= t->isa.vector_bits)
             /* Of two entries for one feature the later one counts: what somebody switched off stays off. */
