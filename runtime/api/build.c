@@ -205,11 +205,9 @@ static struct future *build_future(WNNContext context, WNNBuildCallbackInfo info
 static WNNFuture build_submit(WNNContext context, const struct build_task *wanted, WNNBuildCallbackInfo info)
 {
     struct future *f = build_future(context, info);
-    WNNFuture result = {f ? f->id : 0};
     struct build_task *t = f ? calloc(1, sizeof *t) : NULL;
     struct error e = {0};
 
-    wnnContextAddRef(context); /* a callback on another thread may give back the last reference before this call is over */
     if (!t) {
         if (wanted->g)
             graph_free(wanted->g);
@@ -224,10 +222,7 @@ static WNNFuture build_submit(WNNContext context, const struct build_task *wante
         t->future = f;
         future_submit(context, f, &t->base);
     }
-    if (f)
-        future_give_back(context, f);
-    wnnContextRelease(context);
-    return result;
+    return future_close(context, f);
 }
 
 WNNFuture runtime_build_async(WNNContext context, struct graph *g, WNNBuildCallbackInfo info)
@@ -249,14 +244,10 @@ WNNFuture runtime_load_async(WNNContext context, const char *path, runtime_load_
 WNNFuture runtime_build_failed(WNNContext context, const struct error *e, WNNBuildCallbackInfo info)
 {
     struct future *f = build_future(context, info);
-    WNNFuture result = {f ? f->id : 0};
 
-    if (!f)
-        return result;
-    error_publish(e);
-    wnnContextAddRef(context);
-    future_fail(context, f, e);
-    future_give_back(context, f);
-    wnnContextRelease(context);
-    return result;
+    if (f) {
+        error_publish(e);
+        future_fail(context, f, e);
+    }
+    return future_close(context, f);
 }

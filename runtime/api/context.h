@@ -184,12 +184,14 @@ bool context_may_wait(WNNContext context, const char *call, struct error *e);
 
 /* ---- future.c ---- */
 
-/** Creates a future with one reference for the caller, in the context's table unless it is a synchronous call's.  Returns NULL
- * if memory runs out. */
-struct future *future_create(WNNContext context, enum future_kind kind, WNNCallbackMode mode, bool synchronous);
+/** Creates a future with one reference for the caller, in the context's table unless it is a synchronous call's, which has no
+ * target.  Returns NULL if memory runs out. */
+struct future *future_create(WNNContext context, enum future_kind kind, WNNCallbackMode mode,
+                             const struct future_target *target);
 /**
  * Creates the future of an asynchronous call.  Without one there is nothing to wait for: then the callback runs at once with
- * *e, which is set unless it has an error already, and NULL is returned.  context may be NULL if *e says so.
+ * *e, which is set unless it has an error already, and NULL is returned.  context may be NULL if *e says so.  Until
+ * future_close it keeps the context alive: a callback on another thread may give back the last reference before.
  */
 struct future *future_open(WNNContext context, enum future_kind kind, WNNCallbackMode mode, struct future_target target,
                            struct error *e);
@@ -220,6 +222,8 @@ static inline void future_fail(WNNContext context, struct future *f, const struc
  * submitted, f fails.
  */
 void future_submit(WNNContext context, struct future *f, struct context_task *t);
+/** Drops the reference of an asynchronous call that is over; f may be NULL.  Returns what the call returns. */
+WNNFuture future_close(WNNContext context, struct future *f);
 /** Drops a reference. */
 void future_give_back(WNNContext context, struct future *f);
 

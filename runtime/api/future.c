@@ -18,7 +18,8 @@
 
 /* ---- the table ---- */
 
-struct future *future_create(WNNContext context, enum future_kind kind, WNNCallbackMode mode, bool synchronous)
+struct future *future_create(WNNContext context, enum future_kind kind, WNNCallbackMode mode,
+                             const struct future_target *target)
 {
     struct future *f = calloc(1, sizeof *f);
 
@@ -26,15 +27,17 @@ struct future *future_create(WNNContext context, enum future_kind kind, WNNCallb
         return NULL;
     f->kind = kind;
     f->mode = mode;
-    f->references = 2; /* the table, the caller */
+    if (target)
+        f->target = *target; /* before another thread sees f, and may end it */
+    f->references = 2;       /* the table, the caller */
     atomic_init(&f->work.cancelled, false);
     pthread_mutex_lock(&context->lock);
-    if (!synchronous && !table_reserve(&context->futures, NULL, context->futures.count + 1)) {
+    if (target && !table_reserve(&context->futures, NULL, context->futures.count + 1)) {
         pthread_mutex_unlock(&context->lock);
         free(f);
         return NULL;
     }
-    if (!synchronous) {
+    if (target) {
         f->id = context->next_id++;
         table_put(&context->futures, table_next(&context->futures, f->id, NULL), f->id, f);
     }
@@ -72,12 +75,11 @@ static void future_call(struct future *f)
 struct future *future_open(WNNContext context, enum future_kind kind, WNNCallbackMode mode, struct future_target target,
                            struct error *e)
 {
-    struct future *f = context ? future_create(context, kind, mode, false) : NULL;
-
-    if (f) {
-        f->target = target;
+    wnnContextAddRef(context);
+    struct future *f = context ? future_create(context, kind, mode, &target) : NULL;
+    if (f)
         return f;
-    }
+    wnnContextRelease(context);
     error_out_of_memory(e);
     struct future failed = {.kind = kind, .target = target, .error = *e};
     future_call(&failed);
@@ -284,6 +286,17 @@ void future_give_back(WNNContext context, struct future *f)
     pthread_mutex_lock(&context->lock);
     future_release(f);
     pthread_mutex_unlock(&context->lock);
+}
+
+WNNFuture future_close(WNNContext context, struct future *f)
+{
+    WNNFuture result = {f ? f->id : 0};
+
+    if (!f)
+        return result;
+    future_give_back(context, f);
+    wnnContextRelease(context);
+    return result;
 }
 
 void futures_abandon(WNNContext context)

@@ -279,9 +279,10 @@ static void create_task_release(struct context_task *base)
 static WNNFuture tensor_complete_async(WNNContext context, WNNTensor t, WNNCreateTensorCallbackInfo info, struct error *e)
 {
     const struct future_target target = {{.tensor = info.callback}, info.userdata1, info.userdata2};
+
+    wnnContextAddRef(context); /* without memory for the future, its callback may give back the last one before t goes */
     struct future *f = future_open(context, FUTURE_TENSOR, info.mode, target, e);
     struct create_task *task = f && t ? calloc(1, sizeof *task) : NULL;
-    WNNFuture result = {f ? f->id : 0};
 
     if (task) {
         *task = (struct create_task){{.run = create_task_run, .release = create_task_release}, f, t};
@@ -295,8 +296,8 @@ static WNNFuture tensor_complete_async(WNNContext context, WNNTensor t, WNNCreat
         future_fail(context, f, e);
         error_publish(e);
     }
-    if (f)
-        future_give_back(context, f);
+    const WNNFuture result = future_close(context, f);
+    wnnContextRelease(context);
     return result;
 }
 
@@ -305,10 +306,7 @@ WNNFuture wnnContextCreateTensorAsync(WNNContext context, WNNTensorDescriptor co
 {
     struct error e = {0};
 
-    wnnContextAddRef(context); /* a callback on another thread may give back the last reference before this call is over */
-    WNNFuture f = tensor_complete_async(context, tensor_prepare(context, descriptor, &e), callbackInfo, &e);
-    wnnContextRelease(context);
-    return f;
+    return tensor_complete_async(context, tensor_prepare(context, descriptor, &e), callbackInfo, &e);
 }
 
 WNNFuture wnnContextCreateConstantTensorAsync(WNNContext context, WNNOperandDescriptor const *descriptor, void const *data,
@@ -316,11 +314,7 @@ WNNFuture wnnContextCreateConstantTensorAsync(WNNContext context, WNNOperandDesc
 {
     struct error e = {0};
 
-    wnnContextAddRef(context);
-    WNNFuture f =
-        tensor_complete_async(context, tensor_prepare_constant(context, descriptor, data, byteLength, &e), callbackInfo, &e);
-    wnnContextRelease(context);
-    return f;
+    return tensor_complete_async(context, tensor_prepare_constant(context, descriptor, data, byteLength, &e), callbackInfo, &e);
 }
 
 /* ---- facts ---- */

@@ -159,7 +159,7 @@ WNNStatus wnnContextReadTensor(WNNContext context, WNNTensor tensor, void *data,
     error_clear(&e);
     if (!tensor_check_handles(context, tensor, "readTensor", &e) || !context_may_wait(context, "readTensor", &e))
         return error_publish(&e);
-    struct future *f = future_create(context, FUTURE_READ, WNNCallbackMode_WaitAnyOnly, true);
+    struct future *f = future_create(context, FUTURE_READ, WNNCallbackMode_WaitAnyOnly, NULL);
     if (!f)
         return error_fail_memory(&e);
     struct read_task *t = read_prepare(context, tensor, data, byteLength, f, &e);
@@ -174,15 +174,12 @@ WNNFuture wnnContextReadTensorAsync(WNNContext context, WNNTensor tensor, void *
 {
     const struct future_target target = {{.read = callbackInfo.callback}, callbackInfo.userdata1, callbackInfo.userdata2};
     struct error e;
-    WNNFuture result = {0};
 
     error_clear(&e);
     const bool handles = tensor_check_handles(context, tensor, "readTensor", &e);
     struct future *f = future_open(context, FUTURE_READ, callbackInfo.mode, target, &e);
     if (!f)
-        return result;
-    wnnContextAddRef(context);
-    result.id = f->id;
+        return (WNNFuture){0};
     struct read_task *t = handles ? read_prepare(context, tensor, data, byteLength, f, &e) : NULL;
     /* An engine that computes asynchronously may have to be waited for. */
     bool is_quick = t && tensor->bytes <= READ_NOW_BYTES && !context->engine->functions->optional.submit;
@@ -190,9 +187,7 @@ WNNFuture wnnContextReadTensorAsync(WNNContext context, WNNTensor tensor, void *
         error_publish(&e);
         future_fail(context, f, &e);
     }
-    future_give_back(context, f);
-    wnnContextRelease(context);
-    return result;
+    return future_close(context, f);
 }
 
 /* ---- writing ---- */

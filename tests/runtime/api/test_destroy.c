@@ -3,6 +3,9 @@
  * Destroying, releasing and losing: which work and which callbacks end then and how, that each callback runs once, and that
  * threads which use an object while another destroys it see one of the two.
  */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+
 #include "runtime/api/future_support.h"
 #include "support/release.h"
 
@@ -354,6 +357,50 @@ TEST(threads_may_use_a_context_while_it_is_destroyed)
             pthread_join(threads[i], NULL);
         wnnTensorRelease(race.tensor);
         wnnContextRelease(race.context);
+    }
+}
+
+static _Thread_local struct {
+    WNNContext context; /* destroyed when its lock is next released but `later` times */
+    int later;
+} destroyed;
+
+/* Stands before the system's: what other threads may do as soon as a lock is free is done then. */
+int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    int (*const unlock)(pthread_mutex_t *) = (int (*)(pthread_mutex_t *))dlsym(RTLD_NEXT, "pthread_mutex_unlock");
+    const int result = unlock(mutex);
+    WNNContext c = destroyed.context;
+
+    if (c && mutex == &c->lock && destroyed.later-- == 0) {
+        destroyed.context = NULL;
+        wnnContextDestroy(c);
+    }
+    return result;
+}
+
+TEST(callbacks_come_once_wherever_another_thread_destroys)
+{
+    const WNNTensorDescriptor d = {.dataType = WNNOperandDataType_Float32};
+    bool reached = true;
+
+    for (int later = 0; reached; later++) {
+        struct report read = {0}, made = {0};
+        WNNContext c = fake_context(NULL);
+        WNNTensor t = fake_tensor(c, true, true);
+
+        destroyed.context = c;
+        destroyed.later = later;
+        read_async(c, t, &read, WNNCallbackMode_AllowSpontaneous);
+        wnnContextCreateTensorAsync(c, &d,
+                                    (WNNCreateTensorCallbackInfo){WNNCallbackMode_AllowSpontaneous, on_tensor, &made, NULL});
+        reached = !destroyed.context;
+        destroyed.context = NULL;
+        wait_for_calls(&read, 1);
+        wait_for_calls(&made, 1);
+        wnnTensorRelease(made.tensor);
+        wnnTensorRelease(t);
+        wnnContextRelease(c);
     }
 }
 
