@@ -257,6 +257,7 @@ static bool find_codes(struct codegen *c, uint32_t count, struct schedule *const
     struct arena scratch = {0};
     bool ok = true;
     for (uint32_t i = 0; ok && i < count; i++) {
+        arena_free(&scratch); /* which the next text has again */
         char *structure = schedule_structure(schedules[i], &scratch);
         if (!structure) {
             ok = error_out_of_memory(e);
@@ -294,7 +295,7 @@ bool codegen_compile(struct codegen *c, uint32_t count, struct schedule *const *
     *kernels = NULL;
     struct codegen_kernels *k = calloc(1, sizeof *k + count * sizeof *k->codes);
     struct job *jobs = calloc(count + 1, sizeof *jobs);
-    if (!k || !jobs || !memory_has_room(ROOM_BYTES)) {
+    if (!k || !jobs) {
         free(k);
         free(jobs);
         return error_out_of_memory(e);
@@ -304,6 +305,8 @@ bool codegen_compile(struct codegen *c, uint32_t count, struct schedule *const *
     pthread_mutex_lock(&c->lock);
     uint32_t job_count = 0;
     bool ok = find_codes(c, count, schedules, k, jobs, &job_count, e);
+    if (ok && job_count && !memory_has_room(ROOM_BYTES))
+        ok = error_out_of_memory(e);
     if (ok && job_count) {
         compile_jobs(c, &(struct job_queue){jobs, job_count, 1, cancelled, user, false});
         ok = link_jobs(c, jobs, job_count, e);

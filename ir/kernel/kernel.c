@@ -34,6 +34,7 @@ void kernel_free(struct kernel *k)
         return;
     for (uint32_t i = 0; i < k->stage_count; i++)
         kernel_free(k->stages[i].kernel);
+    arena_free(&k->builder.arena);
     arena_free(&k->arena);
     free(k);
 }
@@ -181,8 +182,8 @@ static uint32_t insert(struct kernel *k, struct kexpr *e)
 
     if (k->error.status)
         return KEXPR_NONE;
-    if (!array_reserve(&k->arena, &k->exprs, &b->expr_capacity, k->expr_count + 1, sizeof *k->exprs) ||
-        !table_reserve(&b->table, &k->arena, max_u32((uint32_t)b->expr_capacity, 64))) {
+    if (!array_reserve(&b->arena, &k->exprs, &b->expr_capacity, k->expr_count + 1, sizeof *k->exprs) ||
+        !table_reserve(&b->table, &b->arena, max_u32((uint32_t)b->expr_capacity, 64))) {
         error_out_of_memory(&k->error);
         return KEXPR_NONE;
     }

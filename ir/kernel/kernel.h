@@ -152,20 +152,20 @@ enum kreduce {
 
 enum { KEXPR_NONE = UINT32_MAX };
 
-struct kexpr {
-    enum kop op;
-    enum ktype type;
-    uint32_t args[3];     /* KEXPR_NONE where unused */
-    union scalar bits;    /* K_CONST (KT_F32: f32; KT_F64: f64; KT_BOOL: u8); K_LOAD with guards: the fill value */
-    uint32_t tensor;      /* K_LOAD */
-    struct kaffine index; /* K_LOAD, K_INDEX */
-    uint32_t guard_count; /* K_LOAD */
+struct kexpr { /* small, since kernels have hundreds of them */
+    enum kop op : 8;
+    enum ktype type : 8;
+    enum kreduce reduce : 8; /* K_REDUCE */
+    bool varying;            /* depends on a REDUCED variable */
+    uint32_t args[3];        /* KEXPR_NONE where unused */
+    union scalar bits;       /* K_CONST (KT_F32: f32; KT_F64: f64; KT_BOOL: u8); K_LOAD with guards: the fill value */
+    struct kaffine index;    /* K_LOAD, K_INDEX */
     const struct kguard *guards;
-    enum kreduce reduce; /* K_REDUCE */
+    uint32_t guard_count; /* K_LOAD */
+    uint32_t tensor;      /* K_LOAD */
     /* kernel_finish computes these: */
-    uint32_t phase; /* the first phase in which it can be computed (a REDUCE: in which its loop runs) */
-    bool varying;   /* depends on a REDUCED variable */
     uint64_t vars;  /* a bit for each PARALLEL or REDUCED variable that it depends on; a REDUCE has one value for a point */
+    uint32_t phase; /* the first phase in which it can be computed (a REDUCE: in which its loop runs) */
 };
 
 /** Returns whether a reduction finds the index of an extreme. */
@@ -219,6 +219,8 @@ struct kstage {
 
 /** State of the functions that build a kernel. */
 struct kernel_builder {
+    struct arena
+        arena; /* of expressions and the table: most of a kernel's memory, which the next one that is built has again */
     size_t expr_capacity, store_capacity;
     bool finished;          /* by kernel_finish */
     bool keeps_guards;      /* whether one always holds depends on sizes that vary, and is to make no other structure */

@@ -105,7 +105,7 @@ static uint32_t append_same(struct kernel *k, const struct kexpr *e, const uint3
 {
     const bool swaps = kop_info(e->op)->commutes && args[0] > args[1];
 
-    if (!array_reserve(&k->arena, &k->exprs, &k->builder.expr_capacity, k->expr_count + 1, sizeof *k->exprs)) {
+    if (!array_reserve(&k->builder.arena, &k->exprs, &k->builder.expr_capacity, k->expr_count + 1, sizeof *k->exprs)) {
         error_out_of_memory(&k->error);
         return KEXPR_NONE;
     }
@@ -171,7 +171,7 @@ static bool rebuild_begin(struct rebuild *r, struct kernel *k)
     memcpy(r->vars, k->vars, k->var_count * sizeof k->vars[0]);
     r->exprs = k->exprs;
     r->stores = k->stores;
-    r->ids = arena_array(&k->arena, k->expr_count + 1, sizeof *r->ids);
+    r->ids = arena_array(&k->builder.arena, k->expr_count + 1, sizeof *r->ids);
     if (!r->ids)
         return error_out_of_memory(&k->error);
     memset(r->ids, 0xFF, (k->expr_count + 1) * sizeof *r->ids);
@@ -180,7 +180,7 @@ static bool rebuild_begin(struct rebuild *r, struct kernel *k)
     k->exprs = NULL;
     k->stores = NULL;
     k->builder.table = (struct table){0};
-    return array_reserve(&k->arena, &k->exprs, &k->builder.expr_capacity, r->expr_count, sizeof *k->exprs) ||
+    return array_reserve(&k->builder.arena, &k->exprs, &k->builder.expr_capacity, r->expr_count, sizeof *k->exprs) ||
            error_out_of_memory(&k->error);
 }
 
@@ -524,8 +524,10 @@ bool kernel_finish(struct kernel *k)
     if (k->error.status || !normalise(k) || !copy_words(k))
         return false;
     compute_phases(k);
+    k->exprs = arena_copy(&k->arena, k->exprs, k->expr_count * sizeof *k->exprs);
+    arena_free(&k->builder.arena);
     k->builder.finished = true;
-    return true;
+    return k->exprs || error_out_of_memory(&k->error);
 }
 
 bool kernel_may_share(const struct kernel *k, uint32_t input, uint32_t output)

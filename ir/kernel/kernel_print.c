@@ -122,7 +122,8 @@ static size_t count_numbers(const struct kernel *k)
 
 bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena *a, struct knumbers *out)
 {
-    struct numbering n = {.arena = a, .out = out};
+    struct arena scratch = {0};
+    struct numbering n = {.arena = &scratch, .out = out};
     const size_t most = count_numbers(k);
     const bool multiplies = kernel_multiplies(k);
 
@@ -130,9 +131,11 @@ bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena
     out->vars = arena_array(a, (size_t)k->var_count + k->expr_count + k->store_count + 1, sizeof *out->vars);
     out->items = arena_grow(a, NULL, 0, most * sizeof *out->items); /* not cleared, which takes as long as filling them */
     out->params = arena_grow(a, NULL, 0, most * sizeof *out->params);
-    n.kinds = arena_grow(a, NULL, 0, most * sizeof *n.kinds);
-    if (!out->vars || !out->items || !out->params || !n.kinds)
+    n.kinds = arena_grow(&scratch, NULL, 0, most * sizeof *n.kinds);
+    if (!out->vars || !out->items || !out->params || !n.kinds) {
+        arena_free(&scratch);
         return false;
+    }
     out->exprs = out->vars + k->var_count;
     out->stores = out->exprs + k->expr_count;
     for (uint32_t i = 0; i < k->expr_count; i++)
@@ -166,6 +169,7 @@ bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena
         number_form(&n, k->stores[i].index, k->macro_tile_vars ? KINDS * (1 + k->stores[i].tensor) : 0);
         number_guards(&n, k->stores[i].guard_count, k->stores[i].guards);
     }
+    arena_free(&scratch);
     return !n.failed;
 }
 
