@@ -65,14 +65,6 @@ static bool find_order(const struct contraction_facts *facts, const struct node 
 /* A contraction, what unpacks its B, and what makes floats of its rounded A. */
 enum { COMPACT_NODES_MAX = 12 };
 
-static bool is_identity(const uint32_t *permutation, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (permutation[i] != i)
-            return false;
-    return true;
-}
-
 /* Returns the weights in panels (0: column after column), seen as they were, or NULL if they are in order, or after an error in
  * g->error. */
 static struct value *pack(struct graph *g, struct node *n, const struct weight_order *o, int64_t panel)
@@ -90,7 +82,7 @@ static struct value *pack(struct graph *g, struct node *n, const struct weight_o
             to[at++] = o->results;
         for (uint32_t i = 0; i < at; i++)
             back[to[i]] = i;
-        return is_identity(to, at) ? NULL : make_transpose(g, n, n, make_transpose(g, n, n, weights, to), back);
+        return permutation_moves(t, to) ? make_transpose(g, n, n, make_transpose(g, n, n, weights, to), back) : NULL;
     }
     /* The results' dimension becomes two, and the other ones move. */
     for (uint32_t i = 0; i < t->rank; i++) {

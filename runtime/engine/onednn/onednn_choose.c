@@ -26,14 +26,16 @@ static bool is_ungrouped(const struct dnn_problem *p)
     return p->kind == DNN_CONVOLUTION && p->weights.rank == 4;
 }
 
-/* Returns whether a convolution has a filter along padded rows, of few channels and wider than the library's kernels for such
- * (relo in their names) take: it then multiplies matrices of as few rows as channels, at 20 to 70 GFLOP/s instead of 170. */
-static bool is_long_filter(const struct multiplication_facts *f, const struct dnn_problem *p)
+/* Returns whether a convolution of few channels is one that the library computes slowly: with one channel and few results, of
+ * which it computes 16 at least where vectors of generated kernels run along the image; or with a filter along padded rows that
+ * is wider than its kernels for few channels (relo in their names) take: it then multiplies matrices of as few rows as
+ * channels, at 20 to 70 GFLOP/s instead of 170. */
+static bool has_few_channels(const struct multiplication_facts *f, const struct dnn_problem *p)
 {
     const int64_t *w = p->weights.dims;
+    const bool is_long = w[2] == 1 && w[3] > f->long_filter_width && (p->low[1] || p->high[1]);
 
-    return is_ungrouped(p) && w[2] == 1 && w[3] > f->long_filter_width && w[1] < f->long_filter_channels &&
-           (p->low[1] || p->high[1]);
+    return is_ungrouped(p) && ((w[1] == 1 && w[0] <= KERNEL_RUN_LEAST) || (is_long && w[1] < f->long_filter_channels));
 }
 
 /* Returns whether a convolution is a transposed one.  The library computes it as the gradient of a convolution: it does 10 to
@@ -119,7 +121,7 @@ bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool co
     const int64_t *w = p->weights.dims;
 
     if (constant && !p->parts && p->src_type == dnnl_f32 &&
-        (is_long_filter(f, p) || is_transposed(p) || (f->depthwise && is_depthwise(p)) ||
+        (has_few_channels(f, p) || is_transposed(p) || (f->depthwise && is_depthwise(p)) ||
          (f->groups && p->kind == DNN_CONVOLUTION && p->weights.rank == 5 && w[1] > 1 && w[1] < KERNEL_RUN_LEAST && w[2] > 1)))
         return false; /* of small groups the library computes element by element */
     const bool measured = is_ungrouped(p) ? f->convolutions : f->groups && w[1] >= KERNEL_RUN_LEAST;

@@ -123,7 +123,7 @@ TEST(the_library_gets_what_nothing_is_compared_with)
 }
 
 /* Of a row, with padding as wide as the filter allows: what the library does with matrices of one row. */
-static bool wants_filter(uint32_t inputs, uint32_t width, uint32_t padding)
+static bool wants_filter(uint32_t results, uint32_t inputs, uint32_t width, uint32_t padding)
 {
     WNNConv2dOptions options = WNN_CONV2D_OPTIONS_INIT;
     const uint32_t pads[4] = {0, 0, padding, padding};
@@ -131,17 +131,15 @@ static bool wants_filter(uint32_t inputs, uint32_t width, uint32_t padding)
     options.paddingCount = 4;
     options.padding = pads;
     struct subject s = subject_begin();
-    apply(&s, OP_CONV2D, &options, OPERAND(&s, false, 1, inputs, 1, 4000), OPERAND(&s, true, 64, inputs, 1, width), NULL);
+    apply(&s, OP_CONV2D, &options, OPERAND(&s, false, 1, inputs, 1, 4000), OPERAND(&s, true, results, inputs, 1, width), NULL);
     return wants_first(library, &s);
 }
 
 TEST(long_filters_are_chosen_by_cost)
 {
-    assert_false(wants_filter(1, 31, 15));
-    assert_false(wants_filter(3, 16, 7));
-    assert_true(wants_filter(1, 31, 0));
-    assert_true(wants_filter(1, 9, 4));
-    assert_true(wants_filter(16, 31, 15));
+    assert_true(!wants_filter(64, 1, 31, 15) && !wants_filter(64, 3, 16, 7));
+    assert_true(wants_filter(64, 1, 31, 0) && wants_filter(64, 1, 9, 4) && wants_filter(64, 16, 31, 15));
+    assert_false(wants_filter(8, 1, 9, 4));
 
     struct subject s = subject_begin(); /* with tables of all elements of the window */
     apply(&s, OP_CONV2D, &WNN_CONV2D_OPTIONS_INIT, OPERAND(&s, false, 1, 1, 9, 1 << 16), OPERAND(&s, true, 1, 1, 2, 1 << 16),
