@@ -143,12 +143,12 @@ static void emit_stage_rows(struct emitter *e, const struct gpu_schedule *s, con
                             uint64_t rest)
 {
     const struct build *m = &e->m;
-    const uint32_t at_once = s->local[0] / at->row_items;
+    const uint32_t at_once = s->local[0] / s->row_items;
     V slots = const_index(m, at_once), points = space_points(e, rest), slot = op_modulo_index(m, at->id, slots);
     struct sharing sharing = {.item = op_divide_index(m, at->id, slots),
-                              .items = at->row_items,
+                              .items = s->row_items,
                               .memory = at->memory,
-                              .first = op_times(m, slot, at->row_items)};
+                              .first = op_times(m, slot, s->row_items)};
 
     e->sharing = &sharing;
     frame_enter(&e->frame, LEVEL_ENTRY, NULL);
@@ -294,26 +294,6 @@ static void emit_group_block(struct emitter *e, const struct gpu_schedule *s)
 
 /* ---- functions ---- */
 
-/* Returns how a load's lanes are loaded: where they are a few elements apart, out of that many vectors. */
-static void choose_load(const struct gpu_schedule *s, uint32_t expr, struct schedule_expr *by)
-{
-    const struct kexpr *e = &s->kernel->exprs[expr];
-    const uint32_t var = s->lane_var;
-    const int64_t step = e->op == K_LOAD && var != KEXPR_NONE ? kaffine_coefficient(e->index, var) : 0;
-    bool strided = s->strides && step >= 2 && step <= GPU_STRIDE_MAX;
-
-    by->lanes = depends_on(e->vars, var);
-    by->row_buffer = expr == s->kept ? 0 : -1;
-    by->phase = s->kept_phase;
-    strided = strided && !kaffine_derives(s->kernel, e->index, var);
-    for (uint32_t g = 0; strided && g < e->guard_count; g++) {
-        const int64_t by_lane = kaffine_coefficient(e->guards[g].form, var);
-        strided = (by_lane == 0 || by_lane == step) && !kaffine_derives(s->kernel, e->guards[g].form, var);
-    }
-    by->load = strided ? LOAD_STRIDED : LOAD_BY_INDEX;
-    by->count = (uint32_t)step;
-}
-
 /* Makes a schedule of values, loops over REDUCED variables and stores in the arena, of a device's for a kernel without stages
  * or for one stage.  Returns NULL if memory runs out. */
 static struct schedule *device_schedule(const struct gpu_schedule *s, struct arena *a)
@@ -341,8 +321,15 @@ static struct schedule *device_schedule(const struct gpu_schedule *s, struct are
         return NULL;
     memset(out->phase_vectors, 1, (size_t)k->phase_count + 1);
     memset(out->row_buffers.short_rows.stores, 0xFF, k->store_count * sizeof(int32_t)); /* -1: none */
-    for (uint32_t i = 0; i < k->expr_count; i++)
-        choose_load(s, i, &out->exprs[i]);
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const uint32_t stride = s->strides ? load_stride_within(k, &k->exprs[i], s->lane_var, GPU_STRIDE_MAX) : 0;
+
+        out->exprs[i] = (struct schedule_expr){.phase = s->kept_phase,
+                                               .row_buffer = i == s->kept ? 0 : -1,
+                                               .lanes = depends_on(k->exprs[i].vars, s->lane_var),
+                                               .load = stride ? LOAD_STRIDED : LOAD_BY_INDEX,
+                                               .count = stride};
+    }
     for (uint32_t i = 0; i < k->var_count; i++)
         out->var_lanes[i] = depends_on(kvar_vars(k, i), s->lane_var);
     return out;
@@ -411,20 +398,12 @@ static void make_locals(struct stages *g, V group)
 static bool emit_stage(struct stages *g, uint32_t i)
 {
     const struct kstage *stage = &g->s->kernel->stages[i];
-    const struct gpu_stage *x = &g->s->stages[i];
     struct gpu_schedule own = *g->s;
     struct arena arena = {0};
     struct emitter *e = arena_alloc(&arena, sizeof *e);
 
     own.kernel = stage->kernel;
-    own.shape = x->shape;
-    own.lane_var = x->lane_var;
-    own.lanes = x->lanes;
-    own.lane_tail = x->lane_tail;
-    own.sum_split = x->sum_split;
-    own.sum_steps = x->sum_steps;
-    own.tile = x->tile;
-    g->at.row_items = x->row_items;
+    own.own = g->s->stages[i];
     /* In each stage: PoCL 3.1 with LLVM 15 moves tests of a number read before, such as whether a loop has any iterations, over
      * barriers, and takes the last item's answer for all items. */
     g->at.id = loop_add(g->m->b, LOOP_ITEM, type_index(g->m), NULL, 0, 0);

@@ -25,10 +25,9 @@ void space_set(struct emitter *e, uint64_t vars, V const *values);
 void space_open_reduced(struct emitter *e, uint32_t from);
 
 /** Says where the code of a stage's item is: for which macro-tile, of which item of the group; memory has room for 32 bits of
- * each of them, which share points by `row_items`. */
+ * each of them. */
 struct stage_item {
     V tile, id, memory;
-    uint32_t row_items;
 };
 /** Returns whether a stage runs for a macro-tile: NULL if it always does.  predicate is the address of the number that decides
  * (NULL: none does); period is how many macro-tiles it runs for at once, from `first` on (NULL: for one). */

@@ -271,6 +271,10 @@ void schedule_print(const struct schedule *s, FILE *out);
 /** Prints the most important facts of the schedule, as a part of a line. */
 void schedule_print_short(const struct schedule *s, FILE *out);
 
+/** Returns the stride of a load with vectors along var, 2 to `most`, or 0 if it moves otherwise, or a guard does that moves
+ * (schedule_strided.c). */
+uint32_t load_stride_within(const struct kernel *k, const struct kexpr *load, uint32_t var, int64_t most);
+
 /* ---- MR x NR and panels, for passes that lay operands out before there is a kernel (schedule_mr_nr.c) ---- */
 
 /** Gives the sizes of a contraction: [M][K] times [K][N]. */

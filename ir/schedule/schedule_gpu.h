@@ -74,16 +74,23 @@ struct gpu_block {
     bool local_memory;
 };
 
-/** Says how the items of a group share a stage: its points, or vectors of them (points), its tiles (tiles), or the iterations
- * of each point (rows).  The members are like those of struct gpu_schedule. */
-struct gpu_stage {
-    enum gpu_shape shape;
-    uint32_t lane_var, lanes;
-    bool lane_tail;
-    uint32_t sum_split, sum_steps;
-    uint32_t row_items; /* of rows: items that share the iterations of one point; the others have other points */
-    struct gpu_tile tile;
-};
+/**
+ * Says how items share a kernel without stages, or how those of a group share a stage: its points, or vectors of them (points),
+ * its tiles (tiles), or the iterations of each point (rows).  Lanes are neighbouring values of lane_var, which is the last
+ * PARALLEL or the last REDUCED variable (KEXPR_NONE: there are no vectors); lane_tail holds if its size is not a multiple of
+ * their number.  Sums are added up in blocks of at most sum_steps iterations of the loop over the REDUCED variable number
+ * sum_split, of which 0 is the outermost one (KEXPR_NONE: all iterations are one block).  row_items of a stage's items share
+ * the iterations of one point; the others have other points.
+ */
+#define GPU_STAGE_MEMBERS                                                                                                      \
+    {                                                                                                                          \
+        enum gpu_shape shape;                                                                                                  \
+        uint32_t lane_var, lanes;                                                                                              \
+        bool lane_tail;                                                                                                        \
+        uint32_t sum_split, sum_steps, row_items;                                                                              \
+        struct gpu_tile tile;                                                                                                  \
+    }
+struct gpu_stage GPU_STAGE_MEMBERS;
 
 /** Describes where a local tensor of a kernel of stages lies. */
 struct gpu_local {
@@ -94,7 +101,10 @@ struct gpu_local {
 /** A kernel's schedule for devices.  It owns nothing. */
 struct gpu_schedule {
     const struct kernel *kernel; /* outlives the schedule */
-    enum gpu_shape shape;
+    union {                      /* of a kernel without stages; for lowering also of a stage */
+        struct gpu_stage own;
+        struct GPU_STAGE_MEMBERS;
+    };
     bool wide; /* indices need 64 bits */
     /* Each dimension of the index space enumerates these PARALLEL variables. */
     uint64_t dimensions[GPU_DIMENSIONS];
@@ -102,17 +112,9 @@ struct gpu_schedule {
     int64_t global[GPU_DIMENSIONS];
     uint32_t local[GPU_DIMENSIONS];
     int64_t scratch_bytes; /* of the whole launch: the local tensors of all groups */
-    /* Lanes are neighbouring values of lane_var, which is the last PARALLEL or the last REDUCED variable (KEXPR_NONE: there are
-     * no vectors).  lane_tail holds if its size is not a multiple of the number of lanes. */
-    uint32_t lane_var, lanes;
-    bool lane_tail;
-    bool lane_repeats; /* some points are computed twice: the last vector of a row overlaps the one before */
+    bool lane_repeats;     /* some points are computed twice: the last vector of a row overlaps the one before */
     /* Loads of every n-th element along lane_var are extracted from n vectors, up to GPU_STRIDE_MAX. */
     bool strides;
-    /* Sums are added up in blocks of at most sum_steps iterations of the loop over the REDUCED variable number sum_split (0 is
-     * the outermost one).  KEXPR_NONE means that all iterations are one block. */
-    uint32_t sum_split, sum_steps;
-    struct gpu_tile tile;
     struct gpu_block block;
     /* The value of this expression is kept in an array of that many elements from the phase that computes it first (KEXPR_NONE:
      * there is none). */

@@ -34,20 +34,19 @@ static void print_tile(const struct gpu_tile *t, FILE *out)
 }
 
 /* Prints what stages and kernels without stages have alike. */
-static void print_shape(enum gpu_shape shape, const struct gpu_tile *tile, uint32_t lanes, uint32_t lane_var, bool tail,
-                        FILE *out)
+static void print_shape(const struct gpu_stage *s, FILE *out)
 {
-    fputs(gpu_shape_name(shape), out);
-    if (shape == GPU_TILES)
-        print_tile(tile, out);
-    if (lanes > 1)
-        fprintf(out, ", %u lanes along variable %u%s", lanes, lane_var, tail ? " with a rest" : "");
+    fputs(gpu_shape_name(s->shape), out);
+    if (s->shape == GPU_TILES)
+        print_tile(&s->tile, out);
+    if (s->lanes > 1)
+        fprintf(out, ", %u lanes along variable %u%s", s->lanes, s->lane_var, s->lane_tail ? " with a rest" : "");
 }
 
-static void print_sums(uint32_t split, uint32_t steps, FILE *out)
+static void print_sums(const struct gpu_stage *s, FILE *out)
 {
-    if (split != KEXPR_NONE)
-        fprintf(out, ", sums split at reduced variable %u by %u", split, steps);
+    if (s->sum_split != KEXPR_NONE)
+        fprintf(out, ", sums split at reduced variable %u by %u", s->sum_split, s->sum_steps);
 }
 
 static void print_stages(const struct gpu_schedule *s, FILE *out)
@@ -56,10 +55,10 @@ static void print_stages(const struct gpu_schedule *s, FILE *out)
         const struct gpu_stage *stage = &s->stages[i];
 
         fprintf(out, "%s", i ? "; " : " (");
-        print_shape(stage->shape, &stage->tile, stage->lanes, stage->lane_var, stage->lane_tail, out);
+        print_shape(stage, out);
         if (stage->shape == GPU_ROWS)
             fprintf(out, " of %u items", stage->row_items);
-        print_sums(stage->sum_split, stage->sum_steps, out);
+        print_sums(stage, out);
     }
     for (uint32_t i = 0; i < s->kernel->local_count; i++)
         if (s->locals[i].in_local_memory)
@@ -69,7 +68,7 @@ static void print_stages(const struct gpu_schedule *s, FILE *out)
 
 void gpu_schedule_print(const struct gpu_schedule *s, FILE *out)
 {
-    print_shape(s->shape, &s->tile, s->lanes, s->lane_var, s->lane_tail, out);
+    print_shape(&s->own, out);
     if (s->lane_repeats)
         fputs(", some twice", out);
     if (s->shape == GPU_STAGES)
@@ -77,7 +76,7 @@ void gpu_schedule_print(const struct gpu_schedule *s, FILE *out)
     if (s->shape == GPU_BLOCKS)
         fprintf(out, ", side %u along variable %u, in %s", s->block.side, s->block.across,
                 s->block.local_memory ? "local memory" : "registers");
-    print_sums(s->sum_split, s->sum_steps, out);
+    print_sums(&s->own, out);
     if (s->kept != KEXPR_NONE)
         fprintf(out, ", %%%u kept from phase %u", s->kept, s->kept_phase);
     fprintf(out, ", %" PRId64, s->global[0]);

@@ -40,23 +40,16 @@ static void schedule_stage(const struct gpu_context *c, struct gpu_stage *out)
 {
     struct gpu_schedule s = {
         .kernel = c->k, .shape = GPU_POINTS, .lane_var = KEXPR_NONE, .lanes = 1, .sum_split = KEXPR_NONE, .kept = KEXPR_NONE};
-    const uint32_t row_items = share_rows(c);
 
+    s.row_items = share_rows(c);
     if (c->choice.no_tiles || !gpu_choose_tile(c, &s)) {
-        if (row_items > 1)
+        if (s.row_items > 1)
             s.shape = GPU_ROWS;
         else
             gpu_choose_lanes(c, gpu_is_row(c->k, c->device), &s);
         gpu_choose_split(c->k, SUM_STEPS, s.lane_var != KEXPR_NONE && s.lane_var >= c->k->parallel_count ? s.lanes : 1, &s);
     }
-    *out = (struct gpu_stage){.shape = s.shape,
-                              .lane_var = s.lane_var,
-                              .lanes = s.lanes,
-                              .lane_tail = s.lane_tail,
-                              .sum_split = s.sum_split,
-                              .sum_steps = s.sum_steps,
-                              .row_items = s.shape == GPU_ROWS ? row_items : 1,
-                              .tile = s.tile};
+    *out = s.own;
 }
 
 /* ---- local tensors ---- */

@@ -9,22 +9,25 @@
 #include "ir/schedule/schedule_internal.h"
 
 /** Returns whether a form has this coefficient of var and depends on var in no other way. */
-static bool moves_by(const struct schedule *s, struct kaffine a, uint32_t var, int64_t coefficient)
+static bool moves_by(const struct kernel *k, struct kaffine a, uint32_t var, int64_t coefficient)
 {
-    return !kaffine_may_derive(s->kernel, a, var) && kaffine_coefficient(a, var) == coefficient;
+    return !kaffine_derives(k, a, var) && kaffine_coefficient(a, var) == coefficient;
+}
+
+uint32_t load_stride_within(const struct kernel *k, const struct kexpr *load, uint32_t var, int64_t most)
+{
+    const int64_t stride = load->op == K_LOAD && var != KEXPR_NONE ? kaffine_coefficient(load->index, var) : 0;
+    bool moves = stride >= 2 && stride <= most && moves_by(k, load->index, var, stride);
+
+    for (uint32_t g = 0; moves && g < load->guard_count; g++)
+        moves = moves_by(k, load->guards[g].form, var, 0) || moves_by(k, load->guards[g].form, var, stride);
+    return moves ? (uint32_t)stride : 0;
 }
 
 uint32_t load_stride(const struct schedule *s, const struct kexpr *load, uint32_t var)
 {
-    const int64_t stride = kaffine_coefficient(load->index, var);
-
-    if (stride < 2 || stride > s->facts->loop.strided_most || !moves_by(s, load->index, var, stride) ||
-        kernel_multiplies(s->kernel)) /* register tiles have loads of their own */
-        return 0;
-    for (uint32_t g = 0; g < load->guard_count; g++)
-        if (!moves_by(s, load->guards[g].form, var, 0) && !moves_by(s, load->guards[g].form, var, stride))
-            return 0;
-    return (uint32_t)stride;
+    /* register tiles have loads of their own */
+    return kernel_multiplies(s->kernel) ? 0 : load_stride_within(s->kernel, load, var, s->facts->loop.strided_most);
 }
 
 /** Returns n if a variable is (var + a multiple of n) / n, else 0. */
@@ -33,7 +36,7 @@ static uint32_t divides_by(const struct schedule *s, const struct kvar *d, uint3
     const int64_t most = s->facts->loop.repeat_most;
 
     if (d->kind != KVAR_DIVMOD || d->modulo || d->divide < 2 || d->divide > most || d->divide & (d->divide - 1) ||
-        d->base.offset % d->divide || !moves_by(s, d->base, var, 1))
+        d->base.offset % d->divide || !moves_by(s->kernel, d->base, var, 1))
         return 0;
     for (uint32_t i = 0; i < d->base.count; i++)
         if (d->base.terms[i].var != var && d->base.terms[i].coefficient % d->divide)
@@ -74,7 +77,8 @@ static bool moves_by_one(const struct schedule *s, uint32_t expr, uint32_t var)
     case K_CONST:
         return true;
     case K_INDEX:
-        return moves_by(s, x->index, var, 1) || moves_by(s, x->index, var, -1) || moves_by(s, x->index, var, 0);
+        return moves_by(s->kernel, x->index, var, 1) || moves_by(s->kernel, x->index, var, -1) ||
+               moves_by(s->kernel, x->index, var, 0);
     case K_ABS:
     case K_NEG:
     case K_CAST:
