@@ -15,8 +15,6 @@
 
 struct machine;
 struct llvm_build;
-/** Returns whether slow_division holds for a processor with AVX-512.  cpu is LLVM's name of it, or NULL if it is unknown. */
-bool isa_divides_slowly(const char *cpu);
 /** Finds out what any processor that LLVM knows offers, by its features.  Returns false after an error in *e. */
 bool isa_probe(struct machine *m, const char *triple, struct isa *isa, struct error *e);
 

@@ -146,7 +146,7 @@ bool isa_probe(struct machine *m, const char *triple, struct isa *isa, struct er
                        cpu, triple);
     if (ok) {
         describe(q.facts, q.triple, isa);
-        isa->slow_division = isa->scaling && isa_divides_slowly(cpu);
+        isa->slow_division = isa->scaling && (!cpu || !begins_with(cpu, "znver"));
     }
     LLVMDisposeMessage(cpu);
     return ok;

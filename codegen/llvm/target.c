@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Says what this machine's processor is in LLVM's words, and how fast those divide that LLVM knows by name.
+ * Says what this machine's processor is in LLVM's words.
  */
 #include "codegen/llvm/llvm.h"
 
 #include <string.h>
 
 #include "ir/target/processor.h"
-
-bool isa_divides_slowly(const char *cpu)
-{
-    return !cpu || strncmp(cpu, "znver", 5) != 0;
-}
 
 struct host {
     char *cpu, *features; /* NULL: out of memory */

@@ -4,6 +4,8 @@
  */
 #include "codegen/lower/analysis.h"
 
+#include "ir/kernel/kernel_internal.h"
+
 static void analyze_var(struct analysis *a, const struct schedule *s, uint32_t var);
 
 static void raise_level(uint8_t *level, uint32_t to)
@@ -73,57 +75,29 @@ static void analyze_expr(struct analysis *a, const struct schedule *s, uint32_t 
         *level = (uint8_t)a->inner_level;
 }
 
-/* Adds a form whose numbers begin at `number`, and returns where those after it begin. */
-static uint32_t add_form(struct analysis *a, const struct kaffine *affine, uint32_t number)
+/* Lists the forms, in the order of their numbers; that of a guard has its bound, too. */
+static bool collect_forms(struct analysis *a, const struct kernel *k, struct arena *arena)
 {
-    a->forms[a->form_count++] = (struct form){.affine = affine, .number = number};
-    return number + 1 + affine->count;
-}
+    uint32_t number = 0;
 
-/* Adds a form and those of its guards, each of which its bound follows. */
-static uint32_t add_forms(struct analysis *a, const struct kaffine *affine, uint32_t count, const struct kguard *guards,
-                          uint32_t number)
-{
-    const uint32_t first = a->form_count;
-
-    number = add_form(a, affine, number);
-    for (uint32_t i = 0; i < count; i++)
-        number = add_form(a, &guards[i].form, number) + 1;
-    return first;
-}
-
-static void collect_forms(struct analysis *a, const struct kernel *k)
-{
-    for (uint32_t i = 0; i < k->var_count; i++) {
-        a->var_form[i] = a->form_count;
-        a->var_number[i] = a->numbers.vars[i];
-        if (k->vars[i].kind == KVAR_DIVMOD)
-            a->var_number[i] = add_form(a, &k->vars[i].base, a->numbers.vars[i]);
+    for (struct kform_walk w = {0}; kernel_next_form(k, &w);)
+        a->form_count++;
+    a->forms = arena_array(arena, a->form_count + 1, sizeof *a->forms);
+    a->var_form = arena_array(arena, (size_t)k->var_count + k->expr_count + k->store_count + 1, sizeof *a->var_form);
+    if (!a->forms || !a->var_form)
+        return false;
+    a->expr_form = a->var_form + k->var_count;
+    a->store_form = a->expr_form + k->expr_count;
+    struct form *f = a->forms;
+    for (struct kform_walk w = {0}; kernel_next_form(k, &w); f++) {
+        if (w.next == 1) { /* the first one of its owner */
+            number = a->numbers.vars[w.owner];
+            a->var_form[w.owner] = (uint32_t)(f - a->forms);
+        }
+        *f = (struct form){.affine = w.form, .number = number};
+        number += 1 + w.form->count + (w.next > 1);
     }
-    for (uint32_t i = 0; i < k->expr_count; i++) {
-        const struct kexpr *x = &k->exprs[i];
-        if (x->op == K_LOAD || x->op == K_INDEX)
-            a->expr_form[i] = add_forms(a, &x->index, x->op == K_LOAD ? x->guard_count : 0, x->guards, a->numbers.exprs[i]);
-    }
-    for (uint32_t i = 0; i < k->store_count; i++)
-        a->store_form[i] =
-            add_forms(a, &k->stores[i].index, k->stores[i].guard_count, k->stores[i].guards, a->numbers.stores[i]);
-}
-
-static bool allocate(struct analysis *a, const struct kernel *k, struct arena *arena)
-{
-    uint32_t forms = k->var_count;
-    for (uint32_t i = 0; i < k->expr_count; i++)
-        forms += 1 + k->exprs[i].guard_count;
-    for (uint32_t i = 0; i < k->store_count; i++)
-        forms += 1 + k->stores[i].guard_count;
-
-    a->forms = arena_array(arena, forms + 1, sizeof *a->forms);
-    a->expr_form = arena_array(arena, k->expr_count + 1, sizeof *a->expr_form);
-    a->store_form = arena_array(arena, k->store_count + 1, sizeof *a->store_form);
-    a->expr_level = arena_array(arena, k->expr_count + 1, sizeof *a->expr_level);
-    a->expr_rows = arena_array(arena, k->expr_count + 1, sizeof *a->expr_rows);
-    return a->forms && a->expr_form && a->store_form && a->expr_level && a->expr_rows;
+    return true;
 }
 
 /* Makes the coefficient of a variable an immediate number. */
@@ -171,9 +145,10 @@ bool analyze(struct analysis *a, const struct schedule *s, struct arena *arena)
 
     a->numbers = s->numbers;
     a->numbers.items = arena_copy(arena, s->numbers.items, s->numbers.count * sizeof *s->numbers.items); /* some are fixed */
-    if (!a->numbers.items || !allocate(a, k, arena))
+    a->expr_level = arena_array(arena, k->expr_count + 1, sizeof *a->expr_level);
+    a->expr_rows = arena_array(arena, k->expr_count + 1, sizeof *a->expr_rows);
+    if (!a->numbers.items || !a->expr_level || !a->expr_rows || !collect_forms(a, k, arena))
         return false;
-    collect_forms(a, k);
     fix_strides(a, s);
     find_levels(a, s);
     for (uint32_t i = 0; i < k->expr_count; i++)

@@ -27,8 +27,7 @@ struct analysis {
     struct knumbers numbers;
     struct form *forms;
     uint32_t form_count;
-    uint32_t var_form[KERNEL_VARS_MAX], var_number[KERNEL_VARS_MAX]; /* DIVMOD: form; others: number of the size */
-    uint32_t *expr_form, *store_form;                                /* the forms of guards follow */
+    uint32_t *var_form, *expr_form, *store_form; /* the first of each, which those of guards follow */
     uint8_t var_level[KERNEL_VARS_MAX], *expr_level;
     bool *expr_rows;                      /* by expression: depends on the M variable of a register tile */
     bool vector_parallel, vector_reduced; /* what the vector variable is */

@@ -105,7 +105,7 @@ static void open_corner(struct emitter *e, bool last)
 {
     for (uint32_t r = 0; r < e->k->reduced_count; r++) {
         const uint32_t var = e->k->parallel_count + r;
-        V size = number_value(e, e->info.var_number[var]);
+        V size = number_value(e, e->info.numbers.vars[var]);
 
         frame_open(&e->frame, e->info.reduced_level + r);
         e->frame.var_value[var] = last ? op_sub(&e->m, size, const_index(&e->m, 1)) : const_index(&e->m, 0);

@@ -75,7 +75,7 @@ V var_first(struct emitter *e, uint32_t var)
 V var_end(struct emitter *e, uint32_t var)
 {
     if (!e->k->vars[var].bounded)
-        return number_value(e, e->info.var_number[var]);
+        return number_value(e, e->info.numbers.vars[var]);
     if (!e->args.end)
         e->args.end = load_bound(e, 1);
     return e->args.end;
@@ -110,7 +110,7 @@ static V clamp_index(struct emitter *e, uint32_t var, V x, uint32_t bits)
     const struct build *m = &e->m;
     enum ktype type = e->k->exprs[e->k->vars[var].expr].type;
     uint32_t own = 8 * (uint32_t)ktype_size(type), lanes = lanes_of(x);
-    V size = number_value(e, e->info.var_number[var]);
+    V size = number_value(e, e->info.numbers.vars[var]);
 
     frame_at(&e->frame, e->info.var_level[var]);
     if (own < bits) { /* the narrower types hold no number that the wider one cannot */
@@ -456,7 +456,7 @@ V reduced_index(struct emitter *e, const struct context *cx)
     V index = const_index(&e->m, 0);
     for (uint32_t r = 0; r < k->reduced_count; r++) {
         uint32_t var = k->parallel_count + r;
-        V size = number_value(e, e->info.var_number[var]);
+        V size = number_value(e, e->info.numbers.vars[var]);
         V value = var == e->s->vector_var ? cx->vector_base[cx->lanes > 1 ? cx->copy : 0] : e->frame.var_value[var];
         frame_at(&e->frame, e->info.var_level[var]);
         if (r)

@@ -43,7 +43,7 @@ static void emit_alone(struct emitter *e, V from, V to)
 static void emit_vector_item(struct emitter *e, const struct gpu_schedule *s, V first)
 {
     const struct build *m = &e->m;
-    V size = number_value(e, e->info.var_number[s->lane_var]), lanes = const_index(m, s->lanes);
+    V size = number_value(e, e->info.numbers.vars[s->lane_var]), lanes = const_index(m, s->lanes);
 
     V end = op_add(m, first, lanes), last = op_sub(m, size, lanes);
     frame_enter(&e->frame, LEVEL_UNIT, NULL);
@@ -118,7 +118,7 @@ static void emit_stage_points(struct emitter *e, const struct gpu_schedule *s, c
     rest &= vectors ? ~kvars_from(s->lane_var, 1) : rest;
     count = space_points(e, rest);
     if (vectors) {
-        V size = number_value(e, e->info.var_number[s->lane_var]);
+        V size = number_value(e, e->info.numbers.vars[s->lane_var]);
         of_row = op_parts(m, size, s->lanes);
         count = op_mul(m, of_row, count);
     }

@@ -200,7 +200,7 @@ static void prefetch_next_row(struct emitter *e, const struct context *cx, const
         by_row |= x->index.terms[i].var + 1 == k->parallel_count;
     if (!by_row || !e->info.vector_reduced || k->reduced_count != 1 || cx->phase != 1)
         return;
-    V size = number_value(e, e->info.var_number[e->s->vector_var]);
+    V size = number_value(e, e->info.numbers.vars[e->s->vector_var]);
     frame_here(&e->frame);
     V next = op_address(&e->m, element, address, size);
     op_prefetch(m, next);
@@ -391,7 +391,7 @@ static V row_bytes(struct emitter *e)
     const struct build *m = &e->m;
     V size = const_index(m, (int64_t)e->s->row_buffers.element_bytes * e->s->row_buffers.lanes);
     for (uint32_t r = 0; r < k->reduced_count; r++) {
-        V n = number_value(e, e->info.var_number[k->parallel_count + r]);
+        V n = number_value(e, e->info.numbers.vars[k->parallel_count + r]);
         frame_at(&e->frame, LEVEL_ENTRY);
         size = op_mul(m, size, n);
     }

@@ -239,7 +239,7 @@ static V form_span(struct emitter *e, const struct context *cx, uint32_t form, u
         V c = number_value(e, f->number + 1 + i), span = NULL;
 
         if (e->k->vars[var].kind == KVAR_REDUCED && var - e->k->parallel_count >= depth)
-            span = op_sub(m, number_value(e, e->info.var_number[var]), const_index(m, 1));
+            span = op_sub(m, number_value(e, e->info.numbers.vars[var]), const_index(m, 1));
         else if (var == e->s->vector_var)
             span = const_index(m, (int64_t)cx->lanes * cx->tile->vectors - 1);
         else if (var == e->s->tile.m_var)
@@ -414,7 +414,7 @@ static void nest(struct emitter *e, const struct context *cx, struct sums *t, ui
         return;
     }
     const uint32_t var = e->k->parallel_count + r, level = e->info.point_level + r;
-    V size = number_value(e, e->info.var_number[var]);
+    V size = number_value(e, e->info.numbers.vars[var]);
 
     const bool looped = e->s->tile.zeros && cx->row_pointers && !has_bytes(e);
     if (r >= e->s->tile.unroll_from && !guards_are_open(e, cx) && !looped) {

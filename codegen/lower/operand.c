@@ -121,13 +121,13 @@ void operand_set_prefetch(struct emitter *e, const struct context *cx, V row, st
     const uint32_t b = tile_b(e->s);
     const struct form *f = &e->info.forms[e->info.expr_form[b]];
     const int64_t size = (int64_t)dtype_size(k->tensors[k->exprs[b].tensor].type);
-    V rows = number_value(e, e->info.var_number[e->s->tile.m_var]), points = rows, at = NULL, steps = const_index(m, 1);
+    V rows = number_value(e, e->info.numbers.vars[e->s->tile.m_var]), points = rows, at = NULL, steps = const_index(m, 1);
     V tensor = tensor_pointer(e, k->exprs[b].tensor), panel = form_coefficient(e, f, e->s->tile.prefetch_var);
 
     for (uint32_t i = 0; i < k->parallel_count; i++) { /* as units walk them */
         if (i == e->s->tile.m_var || !tile_repeats_b(e->s, i))
             continue;
-        V count = number_value(e, e->info.var_number[i]);
+        V count = number_value(e, e->info.numbers.vars[i]);
         frame_at(&e->frame, LEVEL_ENTRY);
         points = op_mul(m, points, count);
         frame_here(&e->frame);
@@ -135,7 +135,7 @@ void operand_set_prefetch(struct emitter *e, const struct context *cx, V row, st
         at = at ? op_add(m, at, e->frame.var_value[i]) : e->frame.var_value[i];
     }
     for (uint32_t r = 0; r < k->reduced_count - tile_word_vars(e->s); r++) {
-        V count = number_value(e, e->info.var_number[k->parallel_count + r]);
+        V count = number_value(e, e->info.numbers.vars[k->parallel_count + r]);
         frame_at(&e->frame, LEVEL_ENTRY);
         steps = op_mul(m, steps, count);
     }
@@ -162,7 +162,7 @@ static V prefetch_of_loops(struct emitter *e, const struct context *cx)
     V index = NULL;
 
     for (uint32_t r = first; r < last; r++) {
-        V size = number_value(e, e->info.var_number[r + 1]);
+        V size = number_value(e, e->info.numbers.vars[r + 1]);
         frame_at(&e->frame, e->info.inner_level - 1 - words);
         index = index ? op_add(m, index, e->frame.var_value[r]) : e->frame.var_value[r];
         index = op_mul(m, index, size);

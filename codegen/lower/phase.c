@@ -181,7 +181,7 @@ static void emit_nest(struct emitter *e, const struct context *cx, uint32_t spli
     }
     uint32_t var = e->k->parallel_count + r, level = e->info.reduced_level + r;
     if (r >= e->s->reduced.unroll_from) {
-        int64_t size = e->info.numbers.items[e->info.var_number[var]].value;
+        int64_t size = e->info.numbers.items[e->info.numbers.vars[var]].value;
         for (int64_t i = 0; i < size; i++) {
             frame_open(&e->frame, level);
             e->frame.var_value[var] = const_index(&e->m, i);
@@ -236,7 +236,7 @@ static uint32_t find_split(const struct emitter *e, const struct context *cx)
     bool small = true, any = false;
     for (uint32_t r = 0; r < e->k->reduced_count; r++) {
         const uint32_t var = e->k->parallel_count + r;
-        const struct knumber *size = &e->info.numbers.items[e->info.var_number[var]];
+        const struct knumber *size = &e->info.numbers.items[e->info.numbers.vars[var]];
         const int64_t lanes = var == e->s->vector_var ? e->s->lanes : 1; /* each of which is a sum of its own */
 
         small = small && size->slot < 0 && (terms *= ceil_div(size->value, lanes)) <= SUM_STEPS;

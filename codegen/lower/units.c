@@ -127,7 +127,7 @@ struct units {
 /* Returns how many parts of so many values each a variable has. */
 static V parts_of(struct emitter *e, uint32_t var, int64_t each)
 {
-    V size = number_value(e, e->info.var_number[var]);
+    V size = number_value(e, e->info.numbers.vars[var]);
 
     frame_at(&e->frame, LEVEL_ENTRY);
     return op_parts(&e->m, size, each);
@@ -164,7 +164,7 @@ static void emit_transposed_tiles(struct emitter *e, const struct context *cx, V
 static void emit_range(struct emitter *e, const struct context *cx, V first, V last, V rows)
 {
     const struct build *m = &e->m;
-    V block = const_index(m, e->s->vector_block), size = number_value(e, e->info.var_number[e->s->vector_var]);
+    V block = const_index(m, e->s->vector_block), size = number_value(e, e->info.numbers.vars[e->s->vector_var]);
     int64_t fixed;
 
     V low = op_mul(m, first, block);
@@ -196,7 +196,7 @@ static V m_blocks(struct emitter *e)
 static struct rows rows_of_block(struct emitter *e, V block)
 {
     const struct build *m = &e->m;
-    V size = number_value(e, e->info.var_number[e->s->tile.m_var]), tiles = parts_of(e, e->s->tile.m_var, e->s->tile.mr);
+    V size = number_value(e, e->info.numbers.vars[e->s->tile.m_var]), tiles = parts_of(e, e->s->tile.m_var, e->s->tile.mr);
     V less = const_index(m, e->s->tile.mr - 1), most = const_index(m, e->s->tile.m_tiles);
     V whole = op_sub(m, size, op_mul(m, tiles, less));
     frame_here(&e->frame);
@@ -227,7 +227,7 @@ static void emit_tiled_unit(struct emitter *e, const struct context *cx, struct 
 {
     const struct tile_window *w = &e->s->tile.window;
     const struct build *m = &e->m;
-    V size = number_value(e, e->info.var_number[e->s->vector_var]), length = const_index(m, e->s->vector_block);
+    V size = number_value(e, e->info.numbers.vars[e->s->vector_var]), length = const_index(m, e->s->vector_block);
     struct rows rows = {NULL, NULL, NULL};
 
     if (has_m_blocks(e))
@@ -235,7 +235,7 @@ static void emit_tiled_unit(struct emitter *e, const struct context *cx, struct 
     V low = op_mul(m, block, length);
     V high = op_smin(m, op_add(m, low, length), size);
     if (w->lines > 1 && w->line_left) {
-        V lines = number_value(e, e->info.var_number[w->line_var]);
+        V lines = number_value(e, e->info.numbers.vars[w->line_var]);
         V second = op_plus(m, e->frame.var_value[w->line_var], 1);
         loop_if_begin(m->b, op_eq(m, second, lines));
         emit_lines(e, cx, 1, rows, low, high);
@@ -271,7 +271,7 @@ static V count_up(struct emitter *e, V *slot, V size, V carry)
 /* Returns how many values of a variable units tell apart. */
 static V unit_values(struct emitter *e, uint32_t var)
 {
-    return tile_has_lines(e->s, var) ? parts_of(e, var, e->s->tile.window.lines) : number_value(e, e->info.var_number[var]);
+    return tile_has_lines(e->s, var) ? parts_of(e, var, e->s->tile.window.lines) : number_value(e, e->info.numbers.vars[var]);
 }
 
 /* Acts on every digit of a unit's number, handing x on from one to the next.  Fastest is the variable of transposed tiles or
@@ -280,7 +280,7 @@ static V unit_values(struct emitter *e, uint32_t var)
 static void each_digit(struct emitter *e, struct units *u, V x, V (*act)(struct emitter *e, V *slot, V size, V x))
 {
     if (e->s->transpose.var != KEXPR_NONE)
-        x = act(e, &u->row_slot, number_value(e, e->info.var_number[e->s->transpose.var]), x);
+        x = act(e, &u->row_slot, number_value(e, e->info.numbers.vars[e->s->transpose.var]), x);
     if (has_m_blocks(e) && !e->s->tile.m_outer)
         x = act(e, &u->row_slot, m_blocks(e), x);
     if (e->info.vector_parallel && !e->s->tile.window.outer)
@@ -307,7 +307,7 @@ static V emit_unit(struct emitter *e, const struct context *cx, struct units *u,
         e->frame.var_value[e->s->unit_vars[i]] = value;
     }
     if (e->s->transpose.var != KEXPR_NONE) {
-        V size = number_value(e, e->info.var_number[e->s->transpose.var]);
+        V size = number_value(e, e->info.numbers.vars[e->s->transpose.var]);
         V first = op_get(m, u->row_slot);
         e->frame.var_value[e->s->transpose.var] = first;
         rows = op_smin(m, op_sub(m, size, first), op_sub(m, end, unit));
@@ -334,7 +334,7 @@ static void leave_bounded_units(struct emitter *e, V *begin, V *end)
 
     if (var == KEXPR_NONE || e->k->vars[var].kind != KVAR_PARALLEL)
         return;
-    V size = number_value(e, e->info.var_number[var]), first = var_first(e, var), last = var_end(e, var);
+    V size = number_value(e, e->info.numbers.vars[var]), first = var_first(e, var), last = var_end(e, var);
     frame_at(&e->frame, LEVEL_ENTRY);
     V of_each = op_divide_index(&e->m, op_sub(&e->m, *end, *begin), size);
     *end = op_add(&e->m, *begin, op_mul(&e->m, of_each, last));

@@ -109,7 +109,7 @@ static V bound_of(struct emitter *e, const struct context *cx, const struct kexp
     for (uint32_t i = 0; i < x->index.count; i++) {
         const uint32_t var = x->index.terms[i].var;
         if (e->s->var_lanes[var] && e->k->vars[var].kind == KVAR_LOADED)
-            size = number_value(e, e->info.var_number[var]);
+            size = number_value(e, e->info.numbers.vars[var]);
     }
     if (size)
         return op_trunc(m, size, type_i32);

@@ -308,7 +308,7 @@ bool kernel_next_form(const struct kernel *k, struct kform_walk *w)
             continue;
         if (w->next > (e ? e->guard_count : s ? s->guard_count : 0))
             continue;
-        w->form = w->next ? guards[w->next - 1].form : v ? v->base : e ? e->index : s->index;
+        w->form = w->next ? &guards[w->next - 1].form : v ? &v->base : e ? &e->index : &s->index;
         w->bound = w->next ? guards[w->next - 1].bound : 0;
         w->next++;
         return true;
@@ -322,7 +322,7 @@ static bool treats_as_one(const struct kernel *k, uint32_t outer)
     struct kform_walk w = {0};
 
     while (kernel_next_form(k, &w))
-        if (kaffine_coefficient(w.form, outer) != kaffine_coefficient(w.form, outer + 1) * k->vars[outer + 1].size)
+        if (kaffine_coefficient(*w.form, outer) != kaffine_coefficient(*w.form, outer + 1) * k->vars[outer + 1].size)
             return false;
     return true;
 }

@@ -77,7 +77,7 @@ bool kernel_verify_stages(const struct kernel *k, FILE *out);
  * followed by those of its guards.  All zeros: at the first one. */
 struct kform_walk {
     uint32_t owner, next; /* of these in a row, and its next form */
-    struct kaffine form;
+    const struct kaffine *form;
     int64_t bound; /* of a guard; else 0 */
 };
 /** Finds the next form.  Returns false after the last one. */

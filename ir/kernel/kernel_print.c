@@ -116,7 +116,7 @@ static size_t count_numbers(const struct kernel *k)
     size_t count = 1 + 2 * (size_t)k->var_count;
 
     while (kernel_next_form(k, &w))
-        count += 2 + w.form.count;
+        count += 2 + w.form->count;
     return count;
 }
 

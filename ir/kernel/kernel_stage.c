@@ -61,7 +61,7 @@ static bool has_variable(const struct kernel *k, uint32_t var)
     struct kform_walk w = {0};
 
     while (kernel_next_form(k, &w))
-        if (kaffine_coefficient(w.form, var))
+        if (kaffine_coefficient(*w.form, var))
             return true;
     return false;
 }

@@ -262,7 +262,7 @@ static void find_lanes(struct schedule *s, struct lane_facts *facts)
         s->exprs[i].lanes = lanes;
     }
     for (struct kform_walk w = {.owner = k->var_count + k->expr_count}; kernel_next_form(k, &w);)
-        form_has_lanes(s, &w.form, facts);
+        form_has_lanes(s, w.form, facts);
     for (uint32_t i = 0; i < k->var_count; i++)
         s->var_lanes[i] = var_has_lanes(s, i, facts);
 }

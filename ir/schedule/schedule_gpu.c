@@ -31,7 +31,7 @@ bool gpu_needs_wide(const struct kernel *k)
     for (uint32_t i = 0; i < k->var_count; i++)
         reach = k->vars[i].kind == KVAR_DIVMOD ? reach : fmax(reach, (double)k->vars[i].size);
     while (kernel_next_form(k, &w))
-        reach = fmax(reach, fmax(form_reach(k, w.form), (double)w.bound));
+        reach = fmax(reach, fmax(form_reach(k, *w.form), (double)w.bound));
     return 2 * reach > INDEX_LIMIT;
 }
 

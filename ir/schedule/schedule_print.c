@@ -83,7 +83,7 @@ static void print_strides(const struct schedule *s, uint32_t var, FILE *out)
 
     fputs(" row strides", out);
     while (kernel_next_form(s->kernel, &w))
-        fprintf(out, " %" PRId64, kaffine_coefficient(w.form, var));
+        fprintf(out, " %" PRId64, kaffine_coefficient(*w.form, var));
 }
 
 static void print_tile(const struct schedule *s, FILE *out)

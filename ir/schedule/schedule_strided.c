@@ -117,7 +117,7 @@ bool has_far_guards(const struct kernel *k)
 
     while (kernel_next_form(k, &w)) {
         if (w.bound)
-            kaffine_range(k, w.form, &low, &high);
+            kaffine_range(k, *w.form, &low, &high);
         if (low < INT32_MIN / 2 || high > INT32_MAX / 2)
             return true;
     }
