@@ -19,14 +19,11 @@ static WNNNamedBuffer *make_buffers(WNNGraph graph, bool inputs, size_t count)
 
     for (size_t i = 0; ok && i < count; i++) {
         WNNNamedOperandDescriptor port;
-        size_t size;
 
         ok = !(inputs ? wnnGraphGetInput(graph, i, &port) : wnnGraphGetOutput(graph, i, &port));
         if (!ok)
             break;
-        size = wnnOperandDataTypeGetByteSize(port.descriptor.dataType);
-        for (size_t k = 0; k < port.descriptor.rank; k++)
-            size *= port.descriptor.shape[k];
+        const size_t size = wnnOperandDescriptorGetByteLength(&port.descriptor);
         buffers[i] = (WNNNamedBuffer){port.name, calloc(size, 1), size};
         ok = buffers[i].data;
     }

@@ -23,14 +23,11 @@ static bool make_buffers(WNNModel model, bool inputs, size_t count, WNNNamedBuff
 {
     for (size_t i = 0; i < count; i++) {
         WNNModelPort port;
-        size_t size;
 
         if (inputs ? wnnModelGetInput(model, i, &port) : wnnModelGetOutput(model, i, &port))
             return false;
         print_port(inputs ? "input" : "output", &port);
-        size = wnnOperandDataTypeGetByteSize(port.descriptor.dataType);
-        for (size_t k = 0; k < port.descriptor.rank; k++)
-            size *= port.descriptor.shape[k];
+        const size_t size = wnnOperandDescriptorGetByteLength(&port.descriptor);
         buffers[i] = (WNNNamedBuffer){port.name, calloc(size, 1), size};
         if (!buffers[i].data)
             return false;

@@ -25,15 +25,6 @@ static double now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-static size_t byte_length(const WNNOperandDescriptor *d)
-{
-    size_t bytes = wnnOperandDataTypeGetByteSize(d->dataType);
-
-    for (size_t i = 0; i < d->rank; i++)
-        bytes *= d->shape[i];
-    return bytes;
-}
-
 static int report(const char *what)
 {
     WNNStringView text = wnnGetLastErrorMessage();
@@ -45,7 +36,7 @@ static int report(const char *what)
 /* Prints shape, range, and the places of the five largest elements. */
 static void print_output(const WNNNamedOperandDescriptor *d, const float *data)
 {
-    size_t n = byte_length(&d->descriptor) / sizeof(float);
+    size_t n = wnnOperandDescriptorGetByteLength(&d->descriptor) / sizeof(float);
     double low = INFINITY, high = -INFINITY, sum = 0;
     double bound = INFINITY;
 
@@ -87,12 +78,12 @@ static int compute(WNNGraph graph, size_t input_count, const WNNNamedBuffer *inp
     for (size_t i = 0; i < count; i++) {
         if (wnnGraphGetOutput(graph, i, &d))
             return report("output");
-        outputs[i] = malloc(byte_length(&d.descriptor));
+        outputs[i] = malloc(wnnOperandDescriptorGetByteLength(&d.descriptor));
         if (!outputs[i]) {
             fprintf(stderr, "run_manifest: out of memory\n");
             return 1;
         }
-        named[i] = (WNNNamedBuffer){d.name, outputs[i], byte_length(&d.descriptor)};
+        named[i] = (WNNNamedBuffer){d.name, outputs[i], wnnOperandDescriptorGetByteLength(&d.descriptor)};
     }
     start = now_ms();
     if (wnnGraphCompute(graph, input_count, inputs, count, named))
@@ -170,7 +161,7 @@ static int run_case(const struct manifest *manifest, WNNGraph graph, size_t inde
                 double worst = 0;
 
                 if (strlen(c.outputs[k].name) != d.name.length || memcmp(c.outputs[k].name, d.name.data, d.name.length) ||
-                    c.outputs[k].array.byteLength != byte_length(&d.descriptor))
+                    c.outputs[k].array.byteLength != wnnOperandDescriptorGetByteLength(&d.descriptor))
                     continue;
                 for (size_t i = 0; i < npy_elements(&c.outputs[k].array); i++) {
                     double difference = fabs((double)outputs[g][i] - (double)expected[i]);

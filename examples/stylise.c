@@ -38,7 +38,7 @@ static bool stylise(const struct example *e, const struct picture *photograph, c
     const struct model_port *in = &e->model.inputs[0], *out = &e->model.outputs[0];
     const uint32_t *shape = in->descriptor.shape;
     struct picture_form form = PICTURE_FORM_INIT;
-    size_t bytes = example_byte_length(&in->descriptor);
+    size_t bytes = wnnOperandDescriptorGetByteLength(&in->descriptor);
     float *levels = malloc(2 * bytes), *painted = levels + bytes / sizeof *levels;
     struct picture part = {0}, fitted = {0};
     struct error error = {0};

@@ -53,7 +53,7 @@ static WNNOperand constant(struct llama *m, size_t rank, const uint32_t *shape, 
 {
     WNNOperandDescriptor d = {type, rank, shape, NULL};
 
-    return wnnGraphBuilderConstant(m->b, &d, data, example_byte_length(&d));
+    return wnnGraphBuilderConstant(m->b, &d, data, wnnOperandDescriptorGetByteLength(&d));
 }
 
 static WNNOperand number(struct llama *m, double value)

@@ -63,7 +63,8 @@ static bool upscale(const struct example *e, const struct picture *p, const char
 {
     const struct model_port *in = &e->model.inputs[0], *out = &e->model.outputs[0];
     uint32_t height = in->descriptor.shape[2], width = in->descriptor.shape[3], scale = out->descriptor.shape[2] / height;
-    size_t in_bytes = example_byte_length(&in->descriptor), out_bytes = example_byte_length(&out->descriptor);
+    size_t in_bytes = wnnOperandDescriptorGetByteLength(&in->descriptor),
+           out_bytes = wnnOperandDescriptorGetByteLength(&out->descriptor);
     uint32_t columns = tile_count(width, p->width), rows = tile_count(height, p->height);
     float *small = malloc(in_bytes), *large = malloc(out_bytes);
     struct picture result = {0};

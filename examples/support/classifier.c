@@ -27,8 +27,8 @@ static bool make_outputs(struct classifier *c)
     for (size_t i = 0; i < c->output_count; i++) {
         if (wnnGraphGetOutput(c->graph, i, &d) || d.descriptor.dataType != WNNOperandDataType_Float32)
             return complain(c, "the model is not a classifier of pictures: an output is not float32");
-        c->outputs[i] =
-            (WNNNamedBuffer){d.name, malloc(example_byte_length(&d.descriptor)), example_byte_length(&d.descriptor)};
+        c->outputs[i] = (WNNNamedBuffer){d.name, malloc(wnnOperandDescriptorGetByteLength(&d.descriptor)),
+                                         wnnOperandDescriptorGetByteLength(&d.descriptor)};
         if (!c->outputs[i].data)
             return complain(c, "out of memory");
         if (d.name.length == strlen("probabilities") && !memcmp(d.name.data, "probabilities", d.name.length))
@@ -53,7 +53,7 @@ bool classifier_open(struct classifier *c, const char *program, WNNGraph graph, 
     if (wnnGraphGetInput(graph, 0, &c->input) || d->dataType != WNNOperandDataType_Float32 || d->rank != 4 ||
         d->shape[0] != 1 || (d->shape[1] != 3 && d->shape[1] != 1))
         return complain(c, "the model's input is no float32 picture [1, 3 or 1, height, width]");
-    c->input_bytes = example_byte_length(d);
+    c->input_bytes = wnnOperandDescriptorGetByteLength(d);
     return make_outputs(c);
 }
 

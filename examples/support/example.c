@@ -95,15 +95,6 @@ const uint32_t *example_shape(const struct example *e, bool input, const char *n
     return port ? port->descriptor.shape : NULL;
 }
 
-size_t example_byte_length(const WNNOperandDescriptor *d)
-{
-    size_t bytes = wnnOperandDataTypeGetByteSize(d->dataType);
-
-    for (size_t i = 0; i < d->rank; i++)
-        bytes *= d->shape[i];
-    return bytes;
-}
-
 bool example_tensor(const struct example *e, bool input, const char *name, WNNTensor *tensor)
 {
     const struct model_port *port = find_port(e, input, name);

@@ -37,8 +37,6 @@ bool example_expect(const struct example *e, bool input, const char *name, WNNOp
 const uint32_t *example_shape(const struct example *e, bool input, const char *name);
 /** Creates a tensor for a port, of zeros, readable and writable.  Returns false after a message. */
 bool example_tensor(const struct example *e, bool input, const char *name, WNNTensor *tensor);
-/** Returns the bytes of an operand. */
-size_t example_byte_length(const WNNOperandDescriptor *d);
 
 /** Returns the milliseconds of a clock that only goes forward. */
 double example_now_ms(void);

@@ -5,6 +5,7 @@
  */
 #include "frontend/builder/builder.h"
 #include "frontend/builder/states.h"
+#include "ir/graph/conv.h"
 #include "ir/graph/dims.h"
 
 #include <stdlib.h>
@@ -494,29 +495,6 @@ static void drop_unreachable(struct graph *g, const uint8_t *marks)
     g->input_count = kept;
 }
 
-/**
- * What the specification's steps let through, the public suite expects to be accepted by the builder, and nothing can compute:
- * a transposed convolution whose input channels cannot be divided among its groups.  So it is the build that fails.
- */
-static bool check_computable(const struct graph *g, struct error *e)
-{
-    graph_for_each (g, n) {
-        if (n->op != OP_CONV_TRANSPOSE2D)
-            continue;
-
-        const WNNConvTranspose2dOptions *o = n->options;
-        uint32_t channels = n->inputs[0].value->type.dims[o->inputLayout == WNNInputOperandLayout_Nchw ? 1 : 3];
-        char label[128];
-
-        if (!dim_is_open(channels) && channels % o->groups)
-            return error_set(e, WNNStatus_OperationError,
-                             "convTranspose2d%s%s%s: the %u channels of input cannot be divided into %u groups",
-                             *n->label ? " [" : "", escape_text(label, sizeof(label), n->label, strlen(n->label)),
-                             *n->label ? "]" : "", channels, o->groups);
-    }
-    return true;
-}
-
 struct graph *builder_take_graph(WNNGraphBuilder b, size_t count, WNNNamedOperand const *outputs, struct error *e)
 {
     struct name_map names = {0};
@@ -538,7 +516,7 @@ struct graph *builder_take_graph(WNNGraphBuilder b, size_t count, WNNNamedOperan
             drop_unreachable(g, marks);
             b->graph = NULL;
             b->has_built = true;
-            if (!check_computable(g, e)) {
+            if (!graph_check_groups(g, e)) {
                 graph_free(g);
                 g = NULL;
             }

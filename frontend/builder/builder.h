@@ -16,6 +16,7 @@
 
 #include "ir/graph/ir.h"
 #include "ir/support/name_map.h"
+#include "ir/support/text.h"
 
 struct WNNOperandImpl {
     WNNGraphBuilder builder;
@@ -53,12 +54,6 @@ struct WNNGraphBuilderImpl {
  * built.  Returns NULL after an error in *e.
  */
 struct graph *builder_take_graph(WNNGraphBuilder b, size_t count, WNNNamedOperand const *outputs, struct error *e);
-
-/** Returns the bytes of a string view; a NULL pointer is the empty string. */
-static inline size_t view_length(WNNStringView text)
-{
-    return !text.data ? 0 : text.length == WNN_STRLEN ? strlen(text.data) : text.length;
-}
 
 /** Checks the specification's "can build".  Returns false after an error in *e, whose message begins with `what`. */
 bool builder_can_build(WNNGraphBuilder b, const char *what, struct error *e);

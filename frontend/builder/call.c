@@ -74,12 +74,11 @@ static enum op method_parse(const char *text, size_t length)
 static WNNStatus refuse(WNNMethodCall call, const char *argument, const char *text)
 {
     WNNStringView label;
-    char shown[128];
+    char title[320];
 
     memcpy(&label, call->options.bytes + OPTIONS_LABEL, sizeof(label));
-    escape_text(shown, sizeof(shown), label.data ? label.data : "", view_length(label));
-    return error_fail(&call->error, WNNStatus_TypeError, "%s%s%s%s: %s %s", op_infos[call->op].name, *shown ? " [" : "", shown,
-                      *shown ? "]" : "", argument, text);
+    op_title(call->op, label, title, sizeof title);
+    return error_fail(&call->error, WNNStatus_TypeError, "%s: %s %s", title, argument, text);
 }
 
 /** Says what an argument takes, and what it got instead. */

@@ -2,6 +2,10 @@
 /* Holds the layouts of the specification as tables, which are nowhere else. */
 #include "ir/graph/conv.h"
 
+#include <string.h>
+
+#include "ir/graph/dims.h"
+
 const uint32_t *image_axes(WNNInputOperandLayout layout)
 {
     static const uint32_t axes[][4] = {
@@ -48,6 +52,25 @@ struct conv_view conv_view(const struct node *n)
                               o->padding,
                               o->strides,
                               o->dilations};
+}
+
+bool graph_check_groups(const struct graph *g, struct error *e)
+{
+    char title[320];
+
+    graph_for_each (g, n) {
+        if (n->op == OP_LOOP && !graph_check_groups(n->args.loop.body->graph, e))
+            return false;
+        if (n->op != OP_CONV_TRANSPOSE2D)
+            continue;
+
+        const struct conv_view c = conv_view(n);
+        const uint32_t channels = n->inputs[0].value->type.dims[c.image[AXIS_CHANNEL]];
+        if (!dim_is_open(channels) && channels % c.groups)
+            return error_set(e, WNNStatus_OperationError, "%s: the %u channels of input cannot be divided into %u groups",
+                             node_title(n, title, sizeof title), channels, c.groups);
+    }
+    return true;
 }
 
 int64_t node_piece(const struct node *n, int64_t results, int64_t least)

@@ -32,6 +32,13 @@ struct conv_view {
 /** Returns the view of a node, which is conv2d or convTranspose2d. */
 struct conv_view conv_view(const struct node *n);
 
+/**
+ * What the specification's steps let through, the public suite expects to be accepted by the builder, and nothing can compute:
+ * a transposed convolution whose input channels cannot be divided among its groups.  So it is the build that fails, or the
+ * variant for sizes of names.  Returns false after an OperationError in *e.
+ */
+bool graph_check_groups(const struct graph *g, struct error *e);
+
 /** Returns how many of the results along the last dimension a reshape after n keeps contiguous, as the width of a head, if they
  * are `least` or more; else `results`. */
 int64_t node_piece(const struct node *n, int64_t results, int64_t least);

@@ -12,14 +12,11 @@
 /* ---- messages ---- */
 
 /* Writes "conv2d [label]", or "conv2d" when the label is empty. */
-static const char *call_title(const struct call *c, char *buf, size_t size)
+const char *op_title(enum op op, WNNStringView label, char *buf, size_t size)
 {
-    char label[256];
+    char shown[256];
 
-    if (c->label && *c->label)
-        snprintf(buf, size, "%s [%s]", op_infos[c->op].name, escape_text(label, sizeof label, c->label, strlen(c->label)));
-    else
-        snprintf(buf, size, "%s", op_infos[c->op].name);
+    snprintf(buf, size, view_length(label) ? "%s [%s]" : "%s", op_infos[op].name, view_quote(shown, sizeof shown, label));
     return buf;
 }
 
@@ -32,7 +29,7 @@ bool call_error(struct call *c, const char *format, ...)
     if (vsnprintf(text, sizeof text, format, arguments) < 0)
         text[0] = '\0';
     va_end(arguments);
-    return error_set(c->error, WNNStatus_TypeError, "%s: %s", call_title(c, title, sizeof title), text);
+    return error_set(c->error, WNNStatus_TypeError, "%s: %s", node_title(c, title, sizeof title), text);
 }
 
 static bool call_out_of_memory(struct call *c)
@@ -189,7 +186,7 @@ static bool check_results(struct call *c)
 
         if (!type_is_open(&c->results[i]) && type_check(&c->results[i], "", &unsaid))
             continue;
-        call_title(c, title, sizeof title);
+        node_title(c, title, sizeof title);
         while (info->outs[rows].name)
             rows++;
         if (c->result_count > rows) /* split */

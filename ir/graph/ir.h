@@ -241,6 +241,9 @@ struct call {
  */
 bool call_infer(struct call *c);
 
+/** Writes "<op> [<label>]", or "<op>" if the label is empty, escaped, to buf, and returns it; also of a node or a call. */
+const char *op_title(enum op op, WNNStringView label, char *buf, size_t size);
+#define node_title(n, buf, size) op_title((n)->op, WNN_STR((n)->label), buf, size)
 /** Sets the TypeError "<op> [<label>]: <text>" in c->error.  Returns false. */
 bool call_error(struct call *c, const char *format, ...) PRINTF_LIKE(2, 3);
 

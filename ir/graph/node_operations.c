@@ -14,15 +14,14 @@ enum {
 
 bool budget_spend_node(struct budget *b, const char *doing, const struct node *n, struct error *e)
 {
-    char what[192], label[128];
+    char what[384], title[320];
     double bytes = 0;
 
     if (!b)
         return true;
     for (uint32_t i = 0; i < n->result_count; i++)
         bytes += (double)type_bytes(&n->results[i]->type);
-    snprintf(what, sizeof what, "%s %s%s%s%s", doing, op_infos[n->op].name, *n->label ? " [" : "",
-             escape_text(label, sizeof label, n->label, strlen(n->label)), *n->label ? "]" : "");
+    snprintf(what, sizeof what, "%s %s", doing, node_title(n, title, sizeof title));
     return budget_spend_memory(b, what, node_operations(n), bytes, e);
 }
 

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "ir/graph/conv.h"
 #include "ir/graph/node_operations.h"
 #include "ir/graph/op_draft.h"
 #include "ir/interpret/at_sizes_internal.h"
@@ -25,18 +26,8 @@ struct plain_call {
     union op_args args;
 };
 
-static PRINTF_LIKE(3, 4) bool refuse(struct instance *s, const struct node *n, const char *format, ...)
-{
-    char label[128], text[256];
-    va_list arguments;
-
-    va_start(arguments, format);
-    if (vsnprintf(text, sizeof text, format, arguments) < 0)
-        text[0] = '\0';
-    va_end(arguments);
-    return error_set(s->e, WNNStatus_TypeError, "%s%s%s%s: %s", op_infos[n->op].name, *n->label ? " [" : "",
-                     escape_text(label, sizeof label, n->label, strlen(n->label)), *n->label ? "]" : "", text);
-}
+/* Refuses a node, as the builder's method would. */
+#define refuse(s, n, ...) call_error(&(struct call){.op = (n)->op, .label = (n)->label, .error = (s)->e}, __VA_ARGS__)
 
 /* ---- values of sizes ---- */
 
@@ -523,7 +514,7 @@ static bool add_nodes_and_outputs(struct instance *s)
     for (uint32_t i = 0; i < s->from->output_count; i++)
         if (!add_output(s, &s->from->outputs[i]))
             return false;
-    return true;
+    return graph_check_groups(s->to, s->e);
 }
 
 struct graph *graph_at_sizes(const struct graph *g, const uint32_t *sizes, const struct alike *alike, struct error *e)

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "webnn/webnn_types.h"
+
 /** Returns whether text of that length is name. */
 static inline bool text_is(const char *name, const char *text, size_t length)
 {
@@ -45,5 +47,17 @@ size_t escape_character(char out[ESCAPE_MAX], size_t *written, const char *text,
 
 /** Writes text escaped (control, bidirectional and other invisible characters as \u{...}) to buf; returns buf. */
 const char *escape_text(char *buf, size_t size, const char *text, size_t length);
+
+/** Returns the length of a string, also for WNN_STRLEN; a NULL pointer is the empty string. */
+static inline size_t view_length(WNNStringView v)
+{
+    return !v.data ? 0 : v.length == WNN_STRLEN ? strlen(v.data) : v.length;
+}
+
+/** Writes a string for messages, escaped, and returns buf. */
+static inline const char *view_quote(char *buf, size_t size, WNNStringView v)
+{
+    return escape_text(buf, size, v.data ? v.data : "", view_length(v));
+}
 /** Appends a name, escaped and in quotes, to a list with commas that does not have it; what has no room becomes "...". */
 void text_list_add(char *list, size_t size, char quote, const char *name, size_t length);

@@ -314,18 +314,6 @@ struct suggestion graph_suggest_binding(const struct graph_binding *bindings, ui
 
 /* ---- small things ---- */
 
-/** Returns the length of a string, also for WNN_STRLEN. */
-static inline size_t view_length(WNNStringView v)
-{
-    return v.length == WNN_STRLEN ? (v.data ? __builtin_strlen(v.data) : 0) : v.length;
-}
-
-/** Writes a string for messages, escaped, and returns buf. */
-static inline const char *view_quote(char *buf, size_t size, WNNStringView v)
-{
-    return escape_text(buf, size, v.data ? v.data : "", view_length(v));
-}
-
 /**
  * Makes a tensor type of a descriptor's members, including the specification's "check dimensions".  Returns false after an
  * error in *e, whose message calls the tensor `what`.

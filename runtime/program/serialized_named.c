@@ -20,15 +20,14 @@ struct serialized_named {
 
 static bool has_form(const struct graph *g, struct error *e)
 {
-    char label[128];
+    char title[320];
 
     graph_for_each (g, n)
         if (n->op == OP_LOOP)
             return error_set(e, WNNStatus_NotSupportedError,
-                             "saving the graph: its loop%s%s%s cannot be saved with named dimensions; a graph of certain sizes "
+                             "saving the graph: its %s cannot be saved with named dimensions; a graph of certain sizes "
                              "can be (wnnGraphGetVariant)",
-                             *n->label ? " [" : "", escape_text(label, sizeof label, n->label, strlen(n->label)),
-                             *n->label ? "]" : "");
+                             node_title(n, title, sizeof title));
     return true;
 }
 

@@ -387,6 +387,18 @@ TEST(what_sizes_make_wrong_is_refused_when_they_are_known)
     assert_says(wnnGraphComputeShapes(g, 2, shapes, 2, &result), "room for 2 outputs, the graph has 1");
     wnnGraphDestroy(g);
     assert_int_equal(wnnGraphCompute(g, 2, in, 1, &out), WNNStatus_InvalidStateError);
+
+    WNNConvTranspose2dOptions o = WNN_CONV_TRANSPOSE2D_OPTIONS_INIT;
+    const WNNDimension channels[4] = {{{0}, 0, 0}, {WNN_STR("c"), 0, 0}}, inputs[4] = {{WNN_STR("c"), 0, 0}};
+    b = builder_of(c);
+    o.groups = 2;
+    x = named_input(b, "x", WNNOperandDataType_Float32, 4, channels, (uint32_t[]){1, 0, 1, 1});
+    z = named_input(b, "z", WNNOperandDataType_Float32, 4, inputs, (uint32_t[]){0, 1, 1, 1});
+    OWNED(compiled) WNNGraph transposed = build_y(b, wnnGraphBuilderConvTranspose2d(b, x, z, &o));
+    in[0].byteLength = in[1].byteLength = 4;
+    out.byteLength = 8;
+    assert_int_equal(wnnGraphCompute(transposed, 2, in, 1, &out), WNNStatus_OperationError);
+    assert_non_null(strstr(wnnGetLastErrorMessage().data, "the 1 channels of input cannot be divided into 2 groups"));
 }
 
 /** A name is read as it was given, however long and whatever its characters are. */

@@ -24,12 +24,9 @@ static inline bool graph_has_input(WNNGraph graph, const char *name)
 /** Returns a buffer of zeros for a port, and its number of elements.  The caller frees its data. */
 static inline WNNNamedBuffer port_buffer(const struct model_port *p, size_t *elements)
 {
-    size_t bytes = wnnOperandDataTypeGetByteSize(p->descriptor.dataType);
+    const size_t bytes = wnnOperandDescriptorGetByteLength(&p->descriptor);
 
-    *elements = 1;
-    for (size_t d = 0; d < p->descriptor.rank; d++)
-        *elements *= p->descriptor.shape[d]; /* the builder has checked it */
-    bytes *= *elements;
+    *elements = bytes / wnnOperandDataTypeGetByteSize(p->descriptor.dataType);
     return (WNNNamedBuffer){WNN_STR(p->name), random_alloc(bytes, 1), bytes};
 }
 

@@ -157,17 +157,26 @@ TEST(build_fails)
     assert_int_equal(build(&f, 1, &output), WNNStatus_InvalidStateError); /* the graph is gone all the same */
     finish(&f);
 
-    /* The suite has this one accepted by the method; there is no way to compute it. */
-    start(&f);
+    /* The suite has this one accepted by the method; there is no way to compute it, nor in a loop. */
     o.groups = 3;
     o.label = WNN_STR("up");
-    x = floats(f.b, "x", SHAPE(1, 1, 3, 3));
-    output.operand = wnnGraphBuilderConvTranspose2d(f.b, x, floats(f.b, "w", SHAPE(1, 1, 3, 3)), &o);
-    assert_false(wnnOperandIsError(output.operand));
-    assert_int_equal(build(&f, 1, &output), WNNStatus_OperationError);
-    assert_non_null(strstr(wnnGetLastErrorMessage().data, "convTranspose2d [up]: the 1 channels"));
-    assert_null(f.context.built);
-    finish(&f);
+    for (int loop = 0; loop < 2; loop++) {
+        start(&f);
+        x = floats(f.b, "x", SHAPE(1, 1, 3, 3));
+        const WNNLoopSlices scanned = {floats(f.b, "s", SHAPE(2, 1, 1, 3, 3)), 0, false};
+        if (loop)
+            assert_int_equal(wnnGraphBuilderBeginLoop(f.b, 2, 0, NULL, 1, &scanned, &x), WNNStatus_Success);
+        output.operand = wnnGraphBuilderConvTranspose2d(f.b, x, floats(f.b, "w", SHAPE(1, 1, 3, 3)), &o);
+        assert_false(wnnOperandIsError(output.operand));
+        if (loop)
+            assert_int_equal(wnnGraphBuilderEndLoop(f.b, WNN_STR(""), 0, NULL, 1, &(WNNLoopSlices){output.operand, 0, false},
+                                                    &output.operand),
+                             WNNStatus_Success);
+        assert_int_equal(build(&f, 1, &output), WNNStatus_OperationError);
+        assert_non_null(strstr(wnnGetLastErrorMessage().data, "convTranspose2d [up]: the 1 channels"));
+        assert_null(f.context.built);
+        finish(&f);
+    }
 }
 
 static void note_build(WNNStatus status, WNNGraph graph, WNNStringView message, void *userdata1, void *userdata2)

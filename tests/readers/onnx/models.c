@@ -56,15 +56,6 @@ struct network {
     void *outputs[PORTS_MAX];
 };
 
-static size_t bytes_of(const WNNOperandDescriptor *d)
-{
-    size_t bytes = wnnOperandDataTypeGetByteSize(d->dataType);
-
-    for (size_t i = 0; i < d->rank; i++)
-        bytes *= d->shape[i];
-    return bytes;
-}
-
 static void open_network(struct network *n, const cJSON *inputs)
 {
     struct model_shape shapes[PORTS_MAX];
@@ -88,7 +79,7 @@ static void open_network(struct network *n, const cJSON *inputs)
     if (model_build(&n->model, &n->graph, &e))
         die("build", e.message);
     for (size_t i = 0; i < n->model.output_count; i++)
-        if (!(n->outputs[i] = malloc(bytes_of(&n->model.outputs[i].descriptor))))
+        if (!(n->outputs[i] = malloc(wnnOperandDescriptorGetByteLength(&n->model.outputs[i].descriptor))))
             die("outputs", NULL);
     free(path);
 }
@@ -110,8 +101,8 @@ static void run(struct network *n, size_t count, const char *const *names, const
     for (size_t i = 0; i < count; i++)
         inputs[i] = (WNNNamedBuffer){WNN_STR(names[i]), arrays[i].data, arrays[i].byteLength};
     for (size_t i = 0; i < n->model.output_count; i++)
-        outputs[i] =
-            (WNNNamedBuffer){WNN_STR(n->model.outputs[i].name), n->outputs[i], bytes_of(&n->model.outputs[i].descriptor)};
+        outputs[i] = (WNNNamedBuffer){WNN_STR(n->model.outputs[i].name), n->outputs[i],
+                                      wnnOperandDescriptorGetByteLength(&n->model.outputs[i].descriptor)};
     if (wnnGraphCompute(n->graph, count, inputs, n->model.output_count, outputs)) {
         message = wnnGetLastErrorMessage();
         die("compute", message.data);
@@ -174,8 +165,8 @@ static bool run_case(struct network *n, const cJSON *inputs, const cJSON *output
         const WNNOperandDescriptor *d = &n->model.outputs[i].descriptor;
 
         load(text_of(port, "file"), &expected);
-        if (bytes_of(d) != expected.byteLength || d->rank != expected.rank || d->dataType != expected.dataType ||
-            memcmp(d->shape, expected.shape, d->rank * sizeof *d->shape) != 0) {
+        if (wnnOperandDescriptorGetByteLength(d) != expected.byteLength || d->rank != expected.rank ||
+            d->dataType != expected.dataType || memcmp(d->shape, expected.shape, d->rank * sizeof *d->shape) != 0) {
             printf("  %s: another shape or type than expected\n", text_of(port, "name"));
             ok = false;
         } else {

@@ -22,15 +22,6 @@ static _Noreturn void die(const char *what, WNNStringView why)
     exit(1);
 }
 
-static size_t bytes_of(const WNNOperandDescriptor *d)
-{
-    size_t bytes = wnnOperandDataTypeGetByteSize(d->dataType);
-
-    for (size_t i = 0; i < d->rank; i++)
-        bytes *= d->shape[i];
-    return bytes;
-}
-
 /** Returns an input's elements: numbers from -0.5 to 0.5, small whole ones, and ones in a mask. */
 static void *make_input(const WNNNamedOperandDescriptor *d, size_t bytes)
 {
@@ -74,9 +65,11 @@ static size_t compute(WNNGraph graph, WNNNamedBuffer *outputs)
     if (input_count > PORTS_MAX || output_count > PORTS_MAX)
         die("inputs and outputs", WNN_STR("too many"));
     for (size_t i = 0; i < input_count && !wnnGraphGetInput(graph, i, &d); i++)
-        inputs[i] = (WNNNamedBuffer){d.name, make_input(&d, bytes_of(&d.descriptor)), bytes_of(&d.descriptor)};
+        inputs[i] = (WNNNamedBuffer){d.name, make_input(&d, wnnOperandDescriptorGetByteLength(&d.descriptor)),
+                                     wnnOperandDescriptorGetByteLength(&d.descriptor)};
     for (size_t i = 0; i < output_count && !wnnGraphGetOutput(graph, i, &d); i++)
-        outputs[i] = (WNNNamedBuffer){d.name, calloc(bytes_of(&d.descriptor) + 1, 1), bytes_of(&d.descriptor)};
+        outputs[i] = (WNNNamedBuffer){d.name, calloc(wnnOperandDescriptorGetByteLength(&d.descriptor) + 1, 1),
+                                      wnnOperandDescriptorGetByteLength(&d.descriptor)};
     if (wnnGraphCompute(graph, input_count, inputs, output_count, outputs))
         die("compute", wnnGetLastErrorMessage());
     for (size_t i = 0; i < input_count; i++)

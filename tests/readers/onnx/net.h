@@ -473,9 +473,7 @@ static inline void run(struct net *t, void *const *inputs, void *const *outputs,
         size_t length = 0;
         assert_int_equal(wnnGraphGetInput(graph, i, &d), WNNStatus_Success);
         in[i].name = d.name;
-        in[i].byteLength = wnnOperandDataTypeGetByteSize(d.descriptor.dataType);
-        for (size_t k = 0; k < d.descriptor.rank; k++)
-            in[i].byteLength *= d.descriptor.shape[k];
+        in[i].byteLength = wnnOperandDescriptorGetByteLength(&d.descriptor);
         for (size_t k = 0; k < t->graph.n_input; k++)
             if (strlen(t->graph.input[k]->name) == d.name.length &&
                 !memcmp(t->graph.input[k]->name, d.name.data, d.name.length)) {

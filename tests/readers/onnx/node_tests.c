@@ -329,9 +329,7 @@ static enum outcome compute_case(const struct test_case *c, WNNGraph graph, cons
         got[i].rank = d.descriptor.rank;
         if (d.descriptor.rank)
             memcpy(got[i].shape, d.descriptor.shape, d.descriptor.rank * sizeof *got[i].shape);
-        got[i].byteLength = wnnOperandDataTypeGetByteSize(d.descriptor.dataType);
-        for (k = 0; k < d.descriptor.rank; k++)
-            got[i].byteLength *= d.descriptor.shape[k];
+        got[i].byteLength = wnnOperandDescriptorGetByteLength(&d.descriptor);
         got[i].data = malloc(got[i].byteLength);
         if (!got[i].data)
             die(c->name);

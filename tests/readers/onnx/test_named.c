@@ -42,13 +42,9 @@ static WNNGraph build_read(void)
 static size_t output_bytes(WNNGraph graph)
 {
     WNNNamedOperandDescriptor d;
-    size_t bytes;
 
     assert_int_equal(wnnGraphGetOutput(graph, 0, &d), WNNStatus_Success);
-    bytes = wnnOperandDataTypeGetByteSize(d.descriptor.dataType);
-    for (size_t i = 0; i < d.descriptor.rank; i++)
-        bytes *= d.descriptor.shape[i];
-    return bytes;
+    return wnnOperandDescriptorGetByteLength(&d.descriptor);
 }
 
 static WNNStatus variant_of(WNNGraph graph, uint32_t b, uint32_t n, WNNGraph *variant)
