@@ -55,10 +55,10 @@ static bool may_be_one_block(const struct emitter *e)
     return e->s->tile.split == 0 && schedule_splits_by_number(e->s);
 }
 
-/* Returns the number of a tile's partial sums: where they are interleaved, a row has three vectors for one and a half. */
+/* Returns the number of a tile's partial sums: where they are interleaved, a row has vectors of its own number. */
 static uint32_t partial_count(const struct emitter *e, const struct context *cx)
 {
-    return e->s->tile.interleaved ? cx->tile->rows * TILE_INTERLEAVED : cx->copies;
+    return e->s->tile.interleaved ? cx->tile->rows * e->s->tile.interleaved : cx->copies;
 }
 
 static T sum_type(const struct context *cx)
@@ -106,24 +106,24 @@ static void interleaved_steps(struct emitter *e, const struct context *cx, struc
 {
     const struct kexpr *x = &e->k->exprs[t->reduce];
     const struct build *m = &e->m;
-    V b[2][2];
+    const uint32_t count = e->s->tile.interleaved, vectors = cx->tile->vectors;
+    V b[2][2], pairs[TILE_INTERLEAVED];
 
     for (uint32_t i = 2; i-- > 0;) {
         frame_open(&e->frame, level);
         e->frame.var_value[var] = op_plus(m, first, i);
-        for (uint32_t v = 0; v < 2; v++) {
+        for (uint32_t v = 0; v < vectors; v++) {
             const struct context of = context_of_copy(cx, v);
             b[i][v] = expr_value_lanes(e, &of, x->args[1], cx->lanes);
         }
     }
-    const V pairs[TILE_INTERLEAVED] = {blocks_in_turns(m, b[0][0], b[1][0], cx->lanes, false),
-                                       blocks_in_turns(m, b[0][0], b[1][0], cx->lanes, true),
-                                       blocks_in_turns(m, b[0][1], b[1][1], cx->lanes, false)};
+    for (uint32_t i = 0; i < count; i++)
+        pairs[i] = blocks_in_turns(m, b[0][i / 2], b[1][i / 2], cx->lanes, i % 2);
     for (uint32_t row = 0; row < cx->tile->rows; row++) {
-        const struct context of = context_of_copy(cx, row * 2);
+        const struct context of = context_of_copy(cx, row * vectors);
         V a = splat(m, emit_load_word(e, &of, x->args[0], 0, type_i64, NULL), cx->lanes / 2);
-        for (uint32_t i = 0; i < TILE_INTERLEAVED; i++) {
-            V slot = t->partial[0][row * TILE_INTERLEAVED + i];
+        for (uint32_t i = 0; i < count; i++) {
+            V slot = t->partial[0][row * count + i];
             op_set(m, slot, op_mad(m, op_bitcast(m, a, sum_type(cx)), pairs[i], op_get(m, slot)));
         }
     }
@@ -201,8 +201,9 @@ static V partial_value(struct emitter *e, const struct context *cx, const struct
     if (has_bytes(e))
         return byte_products_value(e, cx, copy, t->partial[0][copy], t->corrections);
     if (e->s->tile.interleaved) {
-        const V *sums = &t->partial[0][copy / 2 * TILE_INTERLEAVED + copy % 2 * 2];
-        V a = op_get(&e->m, sums[0]), b = op_get(&e->m, sums[copy % 2 == 0]);
+        const uint32_t count = e->s->tile.interleaved, vectors = cx->tile->vectors, first = copy % vectors * 2;
+        const V *sums = &t->partial[0][copy / vectors * count + first];
+        V a = op_get(&e->m, sums[0]), b = op_get(&e->m, sums[first + 1 < count]);
         return op_add(&e->m, every_second_block(&e->m, a, b, 1, 0), every_second_block(&e->m, a, b, 1, 1));
     }
     V sum = op_get(&e->m, t->partial[0][copy]);

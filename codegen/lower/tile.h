@@ -69,7 +69,7 @@ V byte_products_factor(struct emitter *e, const struct context *cx, uint32_t cop
 /** These are the accumulators of a tile, by copy, on the stack. */
 struct sums {
     uint32_t reduce;                        /* the REDUCE that they are of */
-    V partial[TILE_CHAINS_MAX][COPIES_MAX]; /* partial sums that take turns; TILE_INTERLEAVED a row if interleaved */
+    V partial[TILE_CHAINS_MAX][COPIES_MAX]; /* partial sums that take turns; register_tile.interleaved a row */
     uint32_t chain;                         /* whose turn it is */
     V total[COPIES_MAX];                    /* of a sum that is split: what earlier blocks added up to */
     uint32_t correction_count;

@@ -73,7 +73,7 @@ struct block_products {
 /* A register of 16 numbers is a lookup table indexed by 4 bits of every lane of another one (AVX-512). */
 enum { LOOKUP_BITS = 4, LOOKUP_ENTRIES = 1 << LOOKUP_BITS };
 
-enum { TILE_CHAINS_MAX = 2, TILE_INTERLEAVED = 3 /* vectors of a row whose steps are interleaved by two */ };
+enum { TILE_CHAINS_MAX = 2, TILE_INTERLEAVED = 3 /* most vectors of two steps of a row that are interleaved */ };
 
 enum {
     TILE_WINDOW_MAX = 64, /* steps of a window */
@@ -122,14 +122,14 @@ struct register_tile {
     int64_t split_steps;
     struct block_products blocks;
     struct tile_window window;
-    bool guarded;     /* an operand has guards (padding) */
-    uint32_t branch;  /* depth of the reduction loop at which one test decides the guards for a tile; KEXPR_NONE: none does */
-    uint32_t edge;    /* depth at which a row in the padding gets zeros to read */
-    uint32_t zeros;   /* elements that such a row reads instead of its own; 0: it is masked */
-    bool b_outer;     /* B exceeds the cache: it is walked once, slowest */
-    bool strided;     /* a matrix multiplication: strides of rows are parameters, so that sizes share code */
-    uint32_t chains;  /* sums that alternate along the innermost loop, to hide the latency of additions */
-    bool interleaved; /* rows are one and a half vectors: products of two steps are neighbouring lanes of three */
+    bool guarded;    /* an operand has guards (padding) */
+    uint32_t branch; /* depth of the reduction loop at which one test decides the guards for a tile; KEXPR_NONE: none does */
+    uint32_t edge;   /* depth at which a row in the padding gets zeros to read */
+    uint32_t zeros;  /* elements that such a row reads instead of its own; 0: it is masked */
+    bool b_outer;    /* B exceeds the cache: it is walked once, slowest */
+    bool strided;    /* a matrix multiplication: strides of rows are parameters, so that sizes share code */
+    uint32_t chains; /* sums that alternate along the innermost loop, to hide the latency of additions */
+    uint32_t interleaved;  /* vectors of two steps of a row, whose products are neighbouring lanes; 0: a step is loaded alone */
     uint32_t prefetch_var; /* counts panels of B, the next of which is prefetched; vector_var: B itself is; KEXPR_NONE: none */
 };
 

@@ -479,21 +479,21 @@ static void choose_chains(struct schedule *s)
 }
 
 /* Decides whether products of two steps are neighbouring lanes: a row of one and a half vectors takes three for both instead of
- * four, whose even and odd lanes are added at the end. */
+ * four, and shorter ones half the loads of A.  Even and odd lanes are added at the end. */
 static void choose_interleaving(struct schedule *s, const struct target *target)
 {
     const struct kernel *k = s->kernel;
     struct register_tile *t = &s->tile;
     const struct kexpr *dot = find_dot(k), *a = &k->exprs[dot->args[0]], *b = &k->exprs[dot->args[1]];
     const uint32_t last = k->parallel_count + k->reduced_count - 1;
+    const int64_t vectors = ceil_div(2 * k->vars[s->vector_var].size, s->lanes);
 
-    t->interleaved = target->isa.ternary_shuffles && t->strided && k->reduced_count == 1 && !t->full && t->n_tail == 2 &&
-                     t->masked && 2 * k->vars[s->vector_var].size <= TILE_INTERLEAVED * (int64_t)s->lanes &&
-                     t->mr * TILE_INTERLEAVED <= s->facts->contraction.tile.accumulators && t->split == KEXPR_NONE &&
-                     t->unroll_from == 1 && t->chains == 1 && t->prefetch_var == KEXPR_NONE && k->vars[last].size % 2 == 0 &&
-                     a->op == K_LOAD && k->tensors[a->tensor].type == WNNOperandDataType_Float32 && b->op == K_LOAD &&
-                     b->type == KT_F32 && tile_is_a(s, a) && kaffine_coefficient(a->index, last) == 1 &&
-                     !kaffine_derives(k, a->index, last);
+    if (target->isa.ternary_shuffles && t->strided && k->reduced_count == 1 && vectors <= TILE_INTERLEAVED &&
+        t->mr * vectors <= s->facts->contraction.tile.accumulators && t->split == KEXPR_NONE && t->unroll_from == 1 &&
+        t->chains == 1 && t->prefetch_var == KEXPR_NONE && k->vars[last].size % 2 == 0 && a->op == K_LOAD &&
+        k->tensors[a->tensor].type == WNNOperandDataType_Float32 && b->op == K_LOAD && b->type == KT_F32 && tile_is_a(s, a) &&
+        kaffine_coefficient(a->index, last) == 1 && !kaffine_derives(k, a->index, last))
+        t->interleaved = (uint32_t)vectors;
 }
 
 /* Returns how many multiply-adds an unrolled loop may have: more where it decides shifts, which are constants then. */

@@ -108,7 +108,7 @@ static void print_tile(const struct schedule *s, FILE *out)
     fprintf(out, " guarded %u branch %d zeros %u at %u outer %u %u chains %u prefetch %d block %u", t->guarded, (int)t->branch,
             t->zeros, t->edge, t->b_outer, t->m_outer, t->chains, (int)t->prefetch_var, t->m_tiles);
     if (t->strided)
-        fputs(t->interleaved ? " strided interleaved" : " strided", out);
+        fprintf(out, t->interleaved ? " strided interleaved %u" : " strided", t->interleaved);
     if (tile_fixes_rows(s))
         print_strides(s, t->m_var, out);
     if (t->window.row.neighbours) {

@@ -84,7 +84,8 @@ static struct contraction_size contraction_size(const struct target_facts *f, co
     s.ragged = columns % LINE_ELEMENTS ? s.products : 0;
     s.windows = window > 1 ? s.products / (double)inner : 0;
     s.results = window > 1 ? (double)columns : HUGE_VAL;
-    s.interleaved = window == 1 && inner % 2 == 0 && columns > LINE_ELEMENTS && 2 * columns <= 3 * LINE_ELEMENTS;
+    s.interleaved = window == 1 && inner % 2 == 0 && columns >= KERNEL_RUN_LEAST && 2 * columns <= 3 * LINE_ELEMENTS &&
+                    (columns > LINE_ELEMENTS || inner <= TILE_SUM_STEPS);
     s.kib = (double)dnn_elements(&p->weights) * sizeof(float) / 1024;
     return s;
 }
