@@ -78,42 +78,58 @@ static bool is_sure(const struct node *n, const struct node *like, const struct 
 }
 
 /* Notes for the results of a node the first values that are made of the same sizes; NULL: sizes do not tell their elements. */
-static void know(const struct node *n, const struct alike *a, const struct value **known)
+static void know(const struct node *n, const struct node *same, const struct value **known)
 {
     const bool unknown = varies(n, known);
 
     for (uint32_t r = 0; r < n->result_count; r++) {
         const struct value *v = n->results[r];
 
-        known[v->index] = unknown ? NULL : a->sure && (v->sizes || n->op == OP_RANGE) ? a->node->results[r] : v;
+        known[v->index] = unknown ? NULL : same && (v->sizes || n->op == OP_RANGE) ? same->results[r] : v;
     }
+}
+
+/* Lists a node, or the values that its results are. */
+static void add(struct alike *a, const struct node *n, const struct node *like, bool same)
+{
+    for (uint32_t r = 0; same && r < n->result_count; r++)
+        a->values[n->results[r]->index] = like->results[r]->index;
+    if (!same)
+        a->nodes[a->count++] = (struct alike_node){n, like};
 }
 
 struct alike *graph_alike(const struct graph *g)
 {
-    struct alike *alike = calloc((size_t)g->node_count + 1, sizeof *alike);
-    const struct value **known = calloc((size_t)g->value_count + 1, sizeof *known);
+    const size_t values = (size_t)g->value_count + 1;
+    struct alike *a = calloc(1, sizeof *a + g->node_count * sizeof *a->nodes + values * sizeof *a->values);
+    const struct value **known = calloc(values, sizeof *known);
     struct table seen = {0};
-    bool ok = alike && known && table_reserve(&seen, NULL, g->node_count);
+    bool ok = a && known && table_reserve(&seen, NULL, g->node_count);
 
-    for (const struct value *v = g->first_constant; ok && v; v = v->next_constant)
-        known[v->index] = v;
-    graph_for_each (g, n) {
-        const uint64_t hash = ok ? hash_node(n) : 0;
-        struct table_entry *at = NULL;
+    if (ok) {
+        a->nodes = (struct alike_node *)(a + 1);
+        a->values = (uint32_t *)(a->nodes + g->node_count);
+        for (uint32_t i = 0; i < g->value_count; i++)
+            a->values[i] = i;
+        for (const struct value *v = g->first_constant; v; v = v->next_constant)
+            known[v->index] = v;
+        graph_for_each (g, n) {
+            const uint64_t hash = hash_node(n);
+            struct table_entry *at = NULL;
 
-        while (ok && (at = table_next(&seen, hash, at))->item && !is_alike(at->item, n))
-            ;
-        if (ok && at->item)
-            alike[n->index] = (struct alike){at->item, is_sure(n, at->item, known)};
-        else if (ok)
-            table_put(&seen, at, hash, n);
-        if (ok)
-            know(n, &alike[n->index], known);
+            while ((at = table_next(&seen, hash, at))->item && !is_alike(at->item, n))
+                ;
+            const struct node *like = at->item;
+            const bool same = like && is_sure(n, like, known);
+            if (!like)
+                table_put(&seen, at, hash, n);
+            add(a, n, like, same);
+            know(n, same ? like : NULL, known);
+        }
     }
     free(seen.entries);
     free(known);
     if (!ok)
-        free(alike);
-    return ok ? alike : NULL;
+        free(a);
+    return ok ? a : NULL;
 }

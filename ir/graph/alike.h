@@ -4,12 +4,15 @@
 
 #include "ir/graph/ir.h"
 
-/** The first node that has the same operator and attributes as another, and the same types, kinds and sizes (value->sizes) of
- * operands and results, open dimensions being the same expressions. */
+/** The nodes that are made at each size: the results of others can be taken at all sizes, whatever their operands are then. */
 struct alike {
-    const struct node *node; /* NULL: it is the first one */
-    bool sure;               /* its results can be taken at all sizes, whatever its operands are then */
+    uint32_t count;
+    struct alike_node {
+        const struct node *node, *like; /* the first one that has the same operator and attributes, and the same types, kinds
+                                           and sizes (value->sizes) of operands and results, or NULL */
+    } *nodes;
+    uint32_t *values; /* by value->index: that of the result to take, or the same */
 };
 
-/** Returns that for each node, by its index.  The caller frees the list.  Returns NULL if memory runs out. */
+/** Compares the nodes of a graph.  The caller frees the result.  Returns NULL if memory runs out. */
 struct alike *graph_alike(const struct graph *g);

@@ -43,7 +43,7 @@ static int64_t element(const struct value *v, int64_t i)
 /* Returns the elements of an operand as a list of sizes or paddings. */
 static bool size_list(struct instance *s, const struct node *n, uint32_t slot, size_t *count, const uint32_t **list)
 {
-    const struct value *v = s->values[n->inputs[slot].value->index];
+    const struct value *v = s->values[instance_index(s, n->inputs[slot].value)];
     uint32_t *items;
 
     if (v->kind != VALUE_CONSTANT)
@@ -82,7 +82,7 @@ static bool new_constant(struct instance *s, const struct node *n, uint32_t coun
 
 static bool make_shape(struct instance *s, const struct node *n)
 {
-    const struct tensor_type *t = &s->values[n->inputs[0].value->index]->type;
+    const struct tensor_type *t = &s->values[instance_index(s, n->inputs[0].value)]->type;
     void *data;
 
     if (!new_constant(s, n, t->rank, &data))
@@ -98,7 +98,7 @@ static bool make_range(struct instance *s, const struct node *n)
     void *data;
 
     for (uint32_t i = 0; i < 3; i++) {
-        const struct value *v = s->values[n->inputs[i].value->index];
+        const struct value *v = s->values[instance_index(s, n->inputs[i].value)];
 
         if (v->kind != VALUE_CONSTANT)
             return refuse(s, n, "%s depends on values of inputs", op_infos[n->op].ins[i].name);
@@ -124,7 +124,7 @@ static bool make_range(struct instance *s, const struct node *n)
 
 static bool reshape_to(struct instance *s, const struct node *n, struct plain_call *c)
 {
-    const struct tensor_type *t = &s->values[n->inputs[0].value->index]->type;
+    const struct tensor_type *t = &s->values[instance_index(s, n->inputs[0].value)]->type;
     uint32_t *dims = arena_array(&s->to->arena, RANK_MAX, sizeof *dims), rank = 0, gone = 0;
 
     if (!dims)
@@ -182,7 +182,7 @@ static bool plain_call(struct instance *s, const struct node *n, struct plain_ca
         uint32_t *steps = n->op == OP_LSTM ? &c->args.lstm.steps : &c->args.gru.steps;
 
         if (!*steps)
-            *steps = s->values[n->inputs[0].value->index]->type.dims[0];
+            *steps = s->values[instance_index(s, n->inputs[0].value)]->type.dims[0];
     }
     if (!op_is_draft(n->op))
         return true;
@@ -269,7 +269,7 @@ static bool fill_body(struct instance *s, const struct loop_body *l, const struc
 {
     for (uint32_t i = 0; i < n->input_count; i++) {
         const struct value *in = s->from->inputs[i], *operand = n->inputs[i].value;
-        struct value *v = s->outer->values[operand->index];
+        struct value *v = s->outer->values[instance_index(s->outer, operand)];
         const bool scanned = i >= l->carried && i < l->carried + l->scanned, varies = scanned || i < l->carried;
         struct tensor_type type = v->type;
 
@@ -417,17 +417,14 @@ static bool fold(struct instance *s, const struct node *n, struct node *first)
 /* Takes the results of an equal node that was made. */
 static bool take_results(struct instance *s, const struct node *n)
 {
-    const struct alike a = s->alike ? s->alike[n->index] : (struct alike){0};
-
-    if (!a.sure)
-        instance_decide(s, n);
-    if (!a.node || (!a.sure && s->computes))
+    instance_decide(s, n);
+    if (!s->like || s->computes)
         return false;
-    for (uint32_t i = 0; !a.sure && i < n->input_count; i++)
-        if (!instance_repeats(s, n, a.node, i))
+    for (uint32_t i = 0; i < n->input_count; i++)
+        if (!instance_repeats(s, n, s->like, i))
             return false;
     for (uint32_t i = 0; i < n->result_count; i++) {
-        const uint32_t to = n->results[i]->index, from = a.node->results[i]->index;
+        const uint32_t to = n->results[i]->index, from = s->like->results[i]->index;
 
         s->values[to] = s->values[from];
         s->late[to] = s->late[from];
@@ -436,10 +433,11 @@ static bool take_results(struct instance *s, const struct node *n)
     return true;
 }
 
-static bool add_instance(struct instance *s, const struct node *n)
+static bool add_instance(struct instance *s, const struct node *n, const struct node *like)
 {
     struct node *last = s->to->last;
 
+    s->like = like;
     if (take_results(s, n))
         return true;
     for (uint32_t i = 0; i < n->input_count; i++)
@@ -466,6 +464,8 @@ static bool add_instance(struct instance *s, const struct node *n)
 
 static bool add_inputs(struct instance *s)
 {
+    struct error unnamed = {0};
+
     for (uint32_t i = 0; i < s->from->input_count; i++) {
         const struct value *v = s->from->inputs[i];
         struct tensor_type type = v->type;
@@ -473,9 +473,10 @@ static bool add_inputs(struct instance *s)
 
         for (uint32_t k = 0; k < type.rank; k++)
             type.dims[k] = (uint32_t)dims_evaluate(s->from, type.dims[k], s->atoms).value; /* names are known */
-        snprintf(what, sizeof what, "input \"%s\"", escape_text(name, sizeof name, v->name, v->name_length));
-        if (!type_check(&type, what, s->e))
-            return false;
+        if (!type_check(&type, "", &unnamed)) {                                            /* formatting takes long */
+            snprintf(what, sizeof what, "input \"%s\"", escape_text(name, sizeof name, v->name, v->name_length));
+            return type_check(&type, what, s->e);
+        }
         budget_grow_input(&s->to->budget, (uint64_t)type_bytes(&type));
         s->values[v->index] = graph_add_input(s->to, v->name, v->name_length, &type);
         if (!s->values[v->index])
@@ -508,8 +509,11 @@ static bool add_output(struct instance *s, const struct graph_output *o)
 
 static bool add_nodes_and_outputs(struct instance *s)
 {
-    graph_for_each (s->from, n)
-        if (!add_instance(s, n))
+    for (uint32_t i = 0; s->alike && i < s->alike->count; i++)
+        if (!add_instance(s, s->alike->nodes[i].node, s->alike->nodes[i].like))
+            return false;
+    for (const struct node *n = s->alike ? NULL : s->from->first; n; n = n->next)
+        if (!add_instance(s, n, NULL))
             return false;
     for (uint32_t i = 0; i < s->from->output_count; i++)
         if (!add_output(s, &s->from->outputs[i]))

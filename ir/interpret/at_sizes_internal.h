@@ -16,7 +16,8 @@ struct instance {
     struct value **data;       /* likewise: what a constant has become as data */
     struct table known;        /* values of `from` that have become data */
     bool computes, hides_all;  /* of the node that is being made (decide) */
-    const struct alike *alike; /* of graph_alike: these are made once; NULL: all are made */
+    const struct node *like;   /* which it is, or NULL */
+    const struct alike *alike; /* of graph_alike: others are taken; NULL: all are made */
     struct instance *outer;    /* of a loop's body: the graph of its node, which gets these operands; NULL: none */
     struct value **operands;
     uint32_t operand_count;
@@ -31,10 +32,15 @@ struct value *instance_evaluate(struct instance *s, const struct node *n);
 void instance_note_exact(struct instance *s, const struct node *n);
 /** Notes which results of a node that was computed depend on names. */
 void instance_note_late(struct instance *s, const struct node *n);
+/** Returns where the lists, except of data, have a value of `from`. */
+static inline uint32_t instance_index(const struct instance *s, const struct value *v)
+{
+    return s->alike ? s->alike->values[v->index] : v->index;
+}
 /** Returns whether a value of `from` is a constant that names decide. */
 static inline bool instance_is_late(const struct instance *s, const struct value *v)
 {
-    return v && s->late[v->index];
+    return v && s->late[instance_index(s, v)];
 }
 /** Returns what a value is now, or NULL if memory runs out. */
 struct value *instance_value(struct instance *s, const struct value *v);

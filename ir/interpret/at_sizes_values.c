@@ -16,14 +16,16 @@ enum { COMPUTED_MAX = 1 << 12 }; /* bytes that are computed of sizes rather than
 
 struct value *instance_value(struct instance *s, const struct value *v)
 {
-    if (v->kind == VALUE_CONSTANT && !s->values[v->index])
-        s->values[v->index] = graph_add_constant(s->to, &v->type, constant_retain(v->constant));
-    return s->values[v->index];
+    struct value **made = &s->values[instance_index(s, v)];
+
+    if (v->kind == VALUE_CONSTANT && !*made)
+        *made = graph_add_constant(s->to, &v->type, constant_retain(v->constant));
+    return *made;
 }
 
 static bool is_constant(const struct instance *s, const struct value *v)
 {
-    return v->kind == VALUE_CONSTANT || s->values[v->index]->kind == VALUE_CONSTANT;
+    return v->kind == VALUE_CONSTANT || s->values[instance_index(s, v)]->kind == VALUE_CONSTANT;
 }
 
 /* Returns whether a node computes a small value of fixed size from late ones. */
@@ -65,13 +67,12 @@ static bool is_integer(const struct instance *s, const struct value *v, int64_t 
     union scalar x;
 
     return (has_integer(v->type.type, n, &x) || dtype_is_float(v->type.type)) && size &&
-           !memcmp(&x, (const char *)s->values[v->index]->constant->data + (size_t)i * size, size);
+           !memcmp(&x, (const char *)s->values[instance_index(s, v)]->constant->data + (size_t)i * size, size);
 }
 
 struct value *instance_evaluate(struct instance *s, const struct node *n)
 {
-    const struct value *v = n->results[0],
-                       *like = s->alike && s->alike[n->index].node ? s->alike[n->index].node->results[0] : NULL;
+    const struct value *v = n->results[0], *like = s->like ? s->like->results[0] : NULL;
     const size_t size = dtype_size(v->type.type);
     union scalar x[DIM_VALUES_MAX];
 
@@ -80,7 +81,7 @@ struct value *instance_evaluate(struct instance *s, const struct node *n)
     for (uint32_t i = 0; i < n->input_count; i++) {
         const struct value *w = n->inputs[i].value;
 
-        if (w && !s->exact[w->index] && (w->kind != VALUE_CONSTANT || dtype_is_float(w->type.type) || !w->sizes))
+        if (w && !s->exact[instance_index(s, w)] && (w->kind != VALUE_CONSTANT || dtype_is_float(w->type.type) || !w->sizes))
             return NULL;
     }
     if (like && s->exact[like->index]) /* is what the same expressions are */
@@ -118,7 +119,7 @@ static bool is_settled(const struct instance *s, const struct value *v)
     int64_t x;
 
     for (int64_t i = 0; v->sizes && i < type_elements(&v->type); i++)
-        if (!dims_is_constant(s->from, v->sizes[i], &x) || !(s->exact[v->index] || is_integer(s, v, i, x)))
+        if (!dims_is_constant(s->from, v->sizes[i], &x) || !(s->exact[instance_index(s, v)] || is_integer(s, v, i, x)))
             return false;
     return v->sizes != NULL;
 }
@@ -126,7 +127,7 @@ static bool is_settled(const struct instance *s, const struct value *v)
 /* Returns whether a value is not what its expression says where that is known. */
 static bool is_wrong(const struct instance *s, const struct value *v)
 {
-    for (int64_t i = 0; !s->exact[v->index] && i < type_elements(&v->type); i++) {
+    for (int64_t i = 0; !s->exact[instance_index(s, v)] && i < type_elements(&v->type); i++) {
         const struct dim_number n = dims_evaluate(s->from, DIM_OPEN | v->sizes[i], s->atoms);
 
         if (n.known && !is_integer(s, v, i, n.value))
@@ -228,7 +229,7 @@ struct value *instance_data(struct instance *s, const struct value *v)
         return NULL;
     while ((at = table_next(&s->known, hash, at))->item)
         if (same_data(at->item, v)) {
-            if (has_same_bytes(s->values[((const struct value *)at->item)->index], made))
+            if (has_same_bytes(s->values[instance_index(s, at->item)], made))
                 return s->data[v->index] = s->data[((const struct value *)at->item)->index];
             s->to->origin.differs = true;
         }
@@ -248,8 +249,8 @@ bool instance_repeats(struct instance *s, const struct node *n, const struct nod
     if (v == w || !is_constant(s, v) || !is_constant(s, w))
         return v == w || is_constant(s, v) == is_constant(s, w);
     if (n->op == OP_RANGE || (op_is_draft(n->op) && i))
-        return has_same_bytes(v->kind == VALUE_CONSTANT ? v : s->values[v->index],
-                              w->kind == VALUE_CONSTANT ? w : s->values[w->index]);
+        return has_same_bytes(v->kind == VALUE_CONSTANT ? v : s->values[instance_index(s, v)],
+                              w->kind == VALUE_CONSTANT ? w : s->values[instance_index(s, w)]);
     return !(instance_is_late(s, v) || instance_is_late(s, w) || s->hides_all) ||
            (s->data[w->index] && instance_data(s, v) == s->data[w->index]);
 }
@@ -257,7 +258,7 @@ bool instance_repeats(struct instance *s, const struct node *n, const struct nod
 struct value *instance_operand(struct instance *s, const struct node *n, uint32_t i)
 {
     const struct value *v = n->inputs[i].value;
-    struct value *made = v ? s->values[v->index] : NULL;
+    struct value *made = v ? s->values[instance_index(s, v)] : NULL;
 
     return made && !s->computes && made->kind == VALUE_CONSTANT && (instance_is_late(s, v) || s->hides_all)
                ? instance_data(s, v)
