@@ -39,6 +39,8 @@ struct verifier {
 
 /* ---- types ---- */
 
+enum { POINTER = LOOP_PTR << 8 | 1 };
+
 static enum loop_element element_of(loop_type type)
 {
     return loop_type_element(type);
@@ -155,15 +157,53 @@ static bool check_result(struct verifier *c)
            VIOLATION("the result has another type than the row says");
 }
 
-/* Returns whether an operation has types that its row allows beyond what the letters say. */
-static bool fits_row(const struct loop_value *v)
+/* Returns whether all lanes of a shuffle are some of its operands'. */
+static bool has_lanes(const struct loop_value *v)
 {
-    const loop_type a = v->arg_count ? v->args[0]->type : 0, b = v->arg_count > 1 ? v->args[1]->type : 0, r = v->type;
+    for (uint32_t i = 0; i < loop_type_lanes(v->type); i++)
+        if (v->lanes[i] != LOOP_ANY_LANE && v->lanes[i] >= loop_type_lanes(v->args[0]->type) * v->arg_count)
+            return false;
+    return true;
+}
+
+/* Returns whether an access is aligned to a power of two, and has as many addresses and conditions as its value wants. */
+static bool fits_access(const struct loop_value *v)
+{
+    const bool stores = !v->type, lanewise = v->op == LOOP_GATHER || v->op == LOOP_SCATTER;
+    const loop_type type = stores ? v->args[0]->type : v->type;
+    const struct loop_value *mask = v->arg_count == 1u + stores ? NULL : v->args[1 + stores];
+
+    return v->number >= 1 && v->number <= 64 && !(v->number & (v->number - 1)) && is_stored(type) &&
+           loop_type_lanes(v->args[stores]->type) == (lanewise ? loop_type_lanes(type) : 1) &&
+           (!mask || same_lanes(mask->type, type)) && (v->op != LOOP_LOAD_MASKED || v->args[2]->type == type);
+}
+
+/* Returns whether a call, or the arguments of one, are what a function of the module wants that may be called like this. */
+static bool fits_callee(const struct verifier *c)
+{
+    const struct loop_value *v = c->v;
+    const struct loop_function *f = v->callee;
+    const bool calls = v->op == LOOP_CALL;
+    bool fits = f->module == c->m && f->kernel != calls && !f->items[0] && (calls || !c->f->items[0]) &&
+                (calls ? v->arg_count == f->param_count && v->type == f->result
+                       : v->arg_count && v->type == POINTER && v->number >= 0 && v->number <= INT32_MAX);
+
+    for (uint32_t i = 0; fits && i < v->arg_count; i++)
+        fits = v->args[i]->type == (calls ? f->params[i] : POINTER);
+    return fits;
+}
+
+/* Returns whether an operation has types, a number and regions that its row allows beyond what the letters say. */
+static bool fits_row(const struct verifier *c)
+{
+    const struct loop_value *v = c->v, *owner = v->region->owner, *last = v->op == LOOP_FOR ? v->regions[0].last : NULL;
+    const loop_type a = v->arg_count ? v->args[0]->type : 0, b = v->arg_count > 1 ? v->args[1]->type : 0, r = v->type,
+                    index[2] = {loop_type_make(LOOP_I64, 1), loop_type_make(LOOP_I32, 1)};
     const enum loop_element from = element_of(a), to = element_of(r);
     const uint32_t lanes = loop_type_lanes(a);
-    const bool same = same_lanes(a, r),
-               smaller = loop_element_bits(to)<loop_element_bits(from), larger = loop_element_bits(to)> loop_element_bits(from),
-               parts = bits_of(a) % 128 == 0;
+    const bool same = same_lanes(a, r), in_body = v->region == &c->f->body;
+    const bool smaller = loop_element_bits(to) < loop_element_bits(from);
+    const bool larger = loop_element_bits(to) > loop_element_bits(from), parts = bits_of(a) % 128 == 0;
 
     switch (v->op) {
 #define LOOP_OP(NAME, name, operands, result)
@@ -171,11 +211,37 @@ static bool fits_row(const struct loop_value *v)
     case LOOP_##NAME:                                                                                                          \
         return fits;
 #include "ir/loop/loop_ops.def"
+    case LOOP_PARAMETER:
+        return v->number < c->f->param_count && r == c->f->params[v->number] && in_body;
+    case LOOP_NUMBER:
+    case LOOP_ITEM:
+    case LOOP_GROUP:
+        return (r == index[0] || r == index[1]) && (v->op == LOOP_NUMBER || v->number < LOOP_DIMENSIONS);
+    case LOOP_TENSOR:
+    case LOOP_SCRATCH:
+        return r == POINTER;
+    case LOOP_ARRAY:
+    case LOOP_GROUP_ARRAY:
+        return r == POINTER && in_body && is_stored(v->of) && v->number >= 1 && v->number <= INT32_MAX;
+    case LOOP_SLOT:
+        return in_body;
     case LOOP_SELECT:
         return lanes == 1 || same;
+    case LOOP_SHUFFLE:
+        return (v->arg_count == 1 || (v->arg_count == 2 && b == a)) && to == from && has_lanes(v);
     case LOOP_PERMUTE:
     case LOOP_PERMUTE2:
         return b == loop_type_make(LOOP_I32, lanes) && !(lanes & (lanes - 1));
+    case LOOP_ADDRESS:
+        return is_stored(v->of) && element_of(v->of) < LOOP_ELEMENTS && lanes == 1 && element_of(b) != LOOP_I1 &&
+               r == loop_type_make(LOOP_PTR, loop_type_lanes(b));
+    case LOOP_LOAD:
+    case LOOP_LOAD_MASKED:
+    case LOOP_GATHER:
+    case LOOP_STORE:
+    case LOOP_STORE_MASKED:
+    case LOOP_SCATTER:
+        return fits_access(v);
     case LOOP_GET:
         return r == a;
     case LOOP_SET:
@@ -186,146 +252,35 @@ static bool fits_row(const struct loop_value *v)
         return r == loop_type_make(LOOP_I32, 4) && v->number >> 1 == 0;
     case LOOP_MATRIX_MULTIPLY:
         return r == loop_type_make(LOOP_F32, 4) && b == loop_type_make(LOOP_I32, 4) && v->number >> 1 == 0;
+    case LOOP_FOR:
+        return loop_type_lanes(r) == 1 && to != LOOP_I1 && v->region_count == 1 && v->number >= 0 &&
+               v->number < LOOP_FOR_NUMBERS && last && last->op == LOOP_NEXT &&
+               (!(v->number & LOOP_WHOLE_STEPS) || last->args[0]->op == LOOP_CONST);
+    case LOOP_NEXT:
+        return owner && owner->op == LOOP_FOR && !v->next && a == owner->type;
+    case LOOP_SCOPE:
+        return v->region_count == 1;
+    case LOOP_IF:
+        return lanes == 1 && (v->region_count == 1 || v->region_count == 2);
+    case LOOP_RETURN:
+        return in_body && !v->next && c->f->result == a;
+    case LOOP_CALL:
+    case LOOP_ARGUMENTS:
+        return fits_callee(c);
     default:
         return true;
     }
 }
 
-static bool check_shuffle(struct verifier *c)
-{
-    const struct loop_value *v = c->v;
-    const loop_type a = v->args[0]->type;
-
-    if (v->arg_count > 2 || (v->arg_count == 2 && v->args[1]->type != a) || element_of(v->type) != element_of(a))
-        return VIOLATION("operands and result of a shuffle have different elements, or the operands different lanes");
-    for (uint32_t i = 0; i < loop_type_lanes(v->type); i++)
-        if (v->lanes[i] != LOOP_ANY_LANE && v->lanes[i] >= loop_type_lanes(a) * v->arg_count)
-            return VIOLATION("there is no lane %u", v->lanes[i]);
-    return true;
-}
-
-static bool check_access(struct verifier *c)
-{
-    const struct loop_value *v = c->v;
-    const bool stores = !v->type;
-    const loop_type type = stores ? v->args[0]->type : v->type, pointer = v->args[stores]->type;
-    const bool lanewise = v->op == LOOP_GATHER || v->op == LOOP_SCATTER;
-    const struct loop_value *mask = v->arg_count == 1u + stores ? NULL : v->args[1 + stores];
-
-    if (v->number < 1 || v->number > 64 || v->number & (v->number - 1))
-        return VIOLATION("the alignment is not a power of two up to 64");
-    if (!is_stored(type))
-        return VIOLATION("conditions and addresses are not in memory");
-    if (loop_type_lanes(pointer) != (lanewise ? loop_type_lanes(type) : 1))
-        return VIOLATION("there are %u addresses", loop_type_lanes(pointer));
-    if (mask && !same_lanes(mask->type, type))
-        return VIOLATION("the condition has other lanes than the value");
-    if (v->op == LOOP_LOAD_MASKED && v->args[2]->type != type)
-        return VIOLATION("the lanes that are not read have another type");
-    return true;
-}
-
-static bool check_address(struct verifier *c)
-{
-    const struct loop_value *v = c->v;
-    const uint32_t lanes = loop_type_lanes(v->args[1]->type);
-
-    if (!is_stored(v->of) || element_of(v->of) >= LOOP_ELEMENTS)
-        return VIOLATION("it counts nothing that is in memory");
-    if (v->type != loop_type_make(LOOP_PTR, lanes) || element_of(v->args[1]->type) == LOOP_I1)
-        return VIOLATION("there are not as many addresses as numbers");
-    return loop_type_lanes(v->args[0]->type) == 1 || VIOLATION("there is more than one address to begin at");
-}
-
-/* Checks operations that say what the function is called with, or has for itself. */
-static bool check_own(struct verifier *c)
-{
-    const struct loop_value *v = c->v;
-    const loop_type pointer = loop_type_make(LOOP_PTR, 1);
-
-    if (v->op == LOOP_PARAMETER && (v->number >= c->f->param_count || v->type != c->f->params[v->number]))
-        return VIOLATION("there is no parameter of this number and type");
-    const bool index = v->op == LOOP_NUMBER || v->op == LOOP_ITEM || v->op == LOOP_GROUP;
-    const bool array = v->op == LOOP_ARRAY || v->op == LOOP_GROUP_ARRAY;
-    if (index && v->op != LOOP_NUMBER && v->number >= LOOP_DIMENSIONS)
-        return VIOLATION("there is no such dimension");
-    if (index ? v->type != loop_type_make(LOOP_I64, 1) && v->type != loop_type_make(LOOP_I32, 1)
-              : v->op != LOOP_PARAMETER && v->op != LOOP_SLOT && v->type != pointer)
-        return VIOLATION("the result has another type than the row says");
-    if ((v->op == LOOP_PARAMETER || v->op == LOOP_SLOT || array) && v->region != &c->f->body)
-        return VIOLATION("it is inside of a region");
-    if (array && (!is_stored(v->of) || v->number < 1 || v->number > INT32_MAX))
-        return VIOLATION("an array has 1 to 2147483647 bytes, aligned like what is in memory");
-    return true;
-}
-
-static bool check_control(struct verifier *c)
-{
-    const struct loop_value *v = c->v;
-    const struct loop_value *owner = v->region->owner;
-    const struct loop_value *last = v->op == LOOP_FOR ? v->regions[0].last : NULL;
-
-    switch (v->op) {
-    case LOOP_FOR:
-        if (loop_type_lanes(v->type) != 1 || v->type == loop_type_make(LOOP_I1, 1) || v->region_count != 1)
-            return VIOLATION("a for counts with one integer, and has one region");
-        if (v->number < 0 || v->number >= LOOP_FOR_NUMBERS)
-            return VIOLATION("it uses numbers that do not exist");
-        if (!last || last->op != LOOP_NEXT)
-            return VIOLATION("its region does not end with a next");
-        return !(v->number & LOOP_WHOLE_STEPS) || last->args[0]->op == LOOP_CONST || VIOLATION("whole steps are a constant");
-    case LOOP_NEXT:
-        return (owner && owner->op == LOOP_FOR && !v->next && v->args[0]->type == owner->type) ||
-               VIOLATION("it does not end a for of its type");
-    case LOOP_SCOPE:
-        return v->region_count == 1 || VIOLATION("it has %u regions", v->region_count);
-    case LOOP_IF:
-        return (loop_type_lanes(v->args[0]->type) == 1 && (v->region_count == 1 || v->region_count == 2)) ||
-               VIOLATION("an if has a condition of one lane, and one or two regions");
-    default:
-        return (v->region == &c->f->body && !v->next && c->f->result == v->args[0]->type) ||
-               VIOLATION("it does not end a function with such a result");
-    }
-}
-
-static bool check_call(struct verifier *c)
-{
-    const struct loop_value *v = c->v;
-    const struct loop_function *f = v->callee;
-
-    if (f->module != c->m || f->kernel != (v->op == LOOP_ARGUMENTS) || f->items[0] || (f->kernel && c->f->items[0]))
-        return VIOLATION("it calls no function of the module that may be called like this");
-    if (v->op == LOOP_CALL && (v->arg_count != f->param_count || v->type != f->result))
-        return VIOLATION("the function has other parameters, or another result");
-    if (v->op == LOOP_ARGUMENTS &&
-        (!v->arg_count || v->type != loop_type_make(LOOP_PTR, 1) || v->number < 0 || v->number > INT32_MAX))
-        return VIOLATION("a kernel's arguments are its tensors and scratch memory");
-    for (uint32_t i = 0; i < v->arg_count; i++)
-        if (v->args[i]->type != (v->op == LOOP_CALL ? f->params[i] : loop_type_make(LOOP_PTR, 1)))
-            return VIOLATION("operand %u has another type than the parameter", i);
-    return true;
-}
-
 static bool check_operation(struct verifier *c)
 {
-    static bool (*const checks[LOOP_OP_COUNT])(struct verifier *c) = {
-        [LOOP_PARAMETER] = check_own,       [LOOP_NUMBER] = check_own,      [LOOP_TENSOR] = check_own,
-        [LOOP_SCRATCH] = check_own,         [LOOP_ITEM] = check_own,        [LOOP_GROUP] = check_own,
-        [LOOP_ARRAY] = check_own,           [LOOP_GROUP_ARRAY] = check_own, [LOOP_SLOT] = check_own,
-        [LOOP_SHUFFLE] = check_shuffle,     [LOOP_ADDRESS] = check_address, [LOOP_LOAD] = check_access,
-        [LOOP_LOAD_MASKED] = check_access,  [LOOP_GATHER] = check_access,   [LOOP_STORE] = check_access,
-        [LOOP_STORE_MASKED] = check_access, [LOOP_SCATTER] = check_access,  [LOOP_FOR] = check_control,
-        [LOOP_NEXT] = check_control,        [LOOP_SCOPE] = check_control,   [LOOP_IF] = check_control,
-        [LOOP_RETURN] = check_control,      [LOOP_CALL] = check_call,       [LOOP_ARGUMENTS] = check_call};
-    const uint8_t op = c->v->op;
+    const struct loop_op_row *row = &loop_op_rows[c->v->op];
 
-    if (loop_op_rows[op].where == LOOP_IN_KERNEL && !c->f->kernel)
+    if (row->where == LOOP_IN_KERNEL && !c->f->kernel)
         return VIOLATION("only a kernel may do this");
-    if (loop_op_rows[op].where == LOOP_WITH_ITEMS && !c->f->items[0])
+    if (row->where == LOOP_WITH_ITEMS && !c->f->items[0])
         return VIOLATION("only a kernel with items may do this");
-    if (!fits_row(c->v))
-        return VIOLATION("it does not take such types, or does not return such a one");
-    return !checks[op] || checks[op](c);
+    return fits_row(c) || VIOLATION("it does not fit its row");
 }
 
 /* ---- functions ---- */
