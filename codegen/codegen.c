@@ -351,7 +351,7 @@ bool codegen_kernels_flatten(struct codegen_kernels *k, struct schedule *const *
         if (!object)
             ok = (unsanitized.tm || (schedules && machine_create(&unsanitized, &k->codegen->target, &no_debug, e))) &&
                  machine_compile(&unsanitized, schedules[which[i]], code->symbol, &object, e);
-        ok = ok && flat_code_append(&flat, LLVMGetBufferStart(object), LLVMGetBufferSize(object), code->symbol, &offsets[i], e);
+        ok = ok && flat_code_append(&flat, LLVMGetBufferStart(object), code->symbol, &offsets[i], e);
         if (object && object != code->object)
             LLVMDisposeMemoryBuffer(object);
     }

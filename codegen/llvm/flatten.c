@@ -3,8 +3,8 @@
  * This is a linker for one kind of object: what LLVM makes of a kernel.
  *
  * It takes ELF64 objects with one function each, puts their sections one after the other and applies the relocations.
- * Sections that only debuggers, unwinders and linkers read are left out.  Objects are our own, but a wrong one must give an
- * error here and not a wrong file, so everything is checked against the object's size.
+ * Sections that only debuggers, unwinders and linkers read are left out.  Objects are what LLVM has just made in memory, and
+ * well-formed; what flat code cannot hold is an error.
  */
 #include "codegen/llvm/llvm.h"
 
@@ -17,10 +17,9 @@
 enum { ALIGN_MAX = 4096, CODE_ALIGN = 64, STUB_JUMP = 8, MOV = 0x8B, LEA = 0x8D };
 
 struct object {
-    const unsigned char *bytes;
-    size_t size;
-    Elf64_Ehdr header;
-    Elf64_Shdr sections[FLAT_SECTIONS_MAX];
+    const char *bytes;
+    const Elf64_Ehdr *header;
+    const Elf64_Shdr *sections;
     const char *symbol;
     struct error *e;
 };
@@ -30,37 +29,15 @@ static bool bad(const struct object *o, const char *what)
     return error_set(o->e, WNNStatus_UnknownError, "code of kernel %s: %s", o->symbol, what);
 }
 
-static bool inside(const struct object *o, uint64_t offset, uint64_t bytes)
+static const void *contents(const struct object *o, const Elf64_Shdr *section)
 {
-    return offset <= o->size && bytes <= o->size - offset;
+    return o->bytes + section->sh_offset;
 }
 
-static bool read_object(struct object *o)
-{
-    if (o->size < sizeof o->header)
-        return bad(o, "no object");
-    memcpy(&o->header, o->bytes, sizeof o->header);
-    if (memcmp(o->header.e_ident, ELFMAG, SELFMAG) != 0 || o->header.e_ident[EI_CLASS] != ELFCLASS64 ||
-        o->header.e_type != ET_REL || o->header.e_shentsize != sizeof(Elf64_Shdr))
-        return bad(o, "no 64-bit ELF object");
-    if (o->header.e_shnum > FLAT_SECTIONS_MAX || !inside(o, o->header.e_shoff, o->header.e_shnum * sizeof(Elf64_Shdr)))
-        return bad(o, "sections");
-    memcpy(o->sections, o->bytes + o->header.e_shoff, o->header.e_shnum * sizeof(Elf64_Shdr));
-    for (uint32_t i = 0; i < o->header.e_shnum; i++)
-        if (o->sections[i].sh_type != SHT_NOBITS && !inside(o, o->sections[i].sh_offset, o->sections[i].sh_size))
-            return bad(o, "a section outside the object");
-    return true;
-}
-
-/* Returns the text at an offset in a section of texts, or an empty one if there is none. */
+/* Returns the text at an offset in a section of texts. */
 static const char *text_at(const struct object *o, uint32_t section, uint32_t offset)
 {
-    if (section >= o->header.e_shnum)
-        return "";
-    const Elf64_Shdr *texts = &o->sections[section];
-    if (offset >= texts->sh_size || o->bytes[texts->sh_offset + texts->sh_size - 1] != '\0')
-        return "";
-    return (const char *)o->bytes + texts->sh_offset + offset;
+    return (const char *)contents(o, &o->sections[section]) + offset;
 }
 
 /* ---- sections ---- */
@@ -74,14 +51,14 @@ static bool flat_reserve(struct flat_code *f, size_t size)
     return true;
 }
 
-static bool place_section(struct flat_code *f, struct object *o, uint32_t i)
+static bool place_section(struct flat_code *f, const struct object *o, uint32_t i)
 {
     const Elf64_Shdr *s = &o->sections[i];
     uint64_t align = s->sh_addralign > 1 ? s->sh_addralign : 1;
 
     f->sections[i] = FLAT_NOT_PLACED;
     if (!(s->sh_flags & SHF_ALLOC) || s->sh_size == 0 || s->sh_type == SHT_NOTE ||
-        !strcmp(text_at(o, o->header.e_shstrndx, s->sh_name), ".eh_frame"))
+        !strcmp(text_at(o, o->header->e_shstrndx, s->sh_name), ".eh_frame"))
         return true;
     if (s->sh_flags & (SHF_WRITE | SHF_TLS) || s->sh_type == SHT_NOBITS)
         return bad(o, "it has data that are written to");
@@ -92,21 +69,12 @@ static bool place_section(struct flat_code *f, struct object *o, uint32_t i)
     size_t at = (f->size + align - 1) & ~(align - 1);
     if (!flat_reserve(f, at + s->sh_size))
         return error_out_of_memory(o->e);
-    memcpy(f->bytes + at, o->bytes + s->sh_offset, s->sh_size);
+    memcpy(f->bytes + at, contents(o, s), s->sh_size);
     f->sections[i] = at;
     return true;
 }
 
 /* ---- symbols ---- */
-
-static bool symbol_table(const struct object *o, uint32_t section, const Elf64_Shdr **table)
-{
-    if (section >= o->header.e_shnum || o->sections[section].sh_type != SHT_SYMTAB ||
-        o->sections[section].sh_link >= o->header.e_shnum)
-        return bad(o, "no symbol table");
-    *table = &o->sections[section];
-    return true;
-}
 
 /* Appends a jump to a function of this process. */
 static bool place_stub(struct flat_code *f, const struct object *o, const char *name, uint64_t *place)
@@ -118,7 +86,7 @@ static bool place_stub(struct flat_code *f, const struct object *o, const char *
     void *function = f->find ? f->find(name) : NULL;
     size_t i = 0;
 
-    while (i < sizeof stubs / sizeof *stubs && stubs[i].machine != o->header.e_machine)
+    while (i < sizeof stubs / sizeof *stubs && stubs[i].machine != o->header->e_machine)
         i++;
     if (!function || i == sizeof stubs / sizeof *stubs)
         return error_set(o->e, WNNStatus_UnknownError, "code of kernel %s refers to %.80s outside itself", o->symbol, name);
@@ -133,7 +101,7 @@ static bool place_stub(struct flat_code *f, const struct object *o, const char *
 static bool symbol_place(struct flat_code *f, const struct object *o, const Elf64_Shdr *table, const Elf64_Sym *s,
                          uint64_t *place)
 {
-    if (s->st_shndx == SHN_UNDEF || s->st_shndx >= o->header.e_shnum)
+    if (s->st_shndx == SHN_UNDEF || s->st_shndx >= o->header->e_shnum)
         return place_stub(f, o, text_at(o, table->sh_link, s->st_name), place);
     if (f->sections[s->st_shndx] == FLAT_NOT_PLACED)
         return bad(o, "it refers to a section that is not code");
@@ -143,20 +111,14 @@ static bool symbol_place(struct flat_code *f, const struct object *o, const Elf6
 
 static bool find_symbol(struct flat_code *f, const struct object *o, uint64_t *place)
 {
-    for (uint32_t i = 0; i < o->header.e_shnum; i++) {
-        const Elf64_Shdr *table = NULL;
-        Elf64_Sym s;
+    for (uint32_t i = 0; i < o->header->e_shnum; i++) {
+        const Elf64_Shdr *table = &o->sections[i];
+        const Elf64_Sym *s = contents(o, table);
 
-        if (o->sections[i].sh_type != SHT_SYMTAB)
-            continue;
-        if (!symbol_table(o, i, &table))
-            return false;
-        for (uint64_t at = 0; at + sizeof s <= table->sh_size; at += sizeof s) {
-            memcpy(&s, o->bytes + table->sh_offset + at, sizeof s);
-            if (s.st_shndx != SHN_UNDEF && s.st_shndx < o->header.e_shnum &&
-                !strcmp(text_at(o, table->sh_link, s.st_name), o->symbol))
-                return symbol_place(f, o, table, &s, place);
-        }
+        for (uint64_t n = table->sh_type == SHT_SYMTAB ? table->sh_size / sizeof *s : 0; n > 0; n--, s++)
+            if (s->st_shndx != SHN_UNDEF && s->st_shndx < o->header->e_shnum &&
+                !strcmp(text_at(o, table->sh_link, s->st_name), o->symbol))
+                return symbol_place(f, o, table, s, place);
     }
     return bad(o, "its function is missing");
 }
@@ -237,80 +199,61 @@ static bool relocate_aarch64(unsigned char *at, uint32_t type, int64_t target, i
     }
 }
 
-static uint32_t relocation_bytes(uint16_t machine, uint32_t type)
+static bool apply(struct flat_code *f, const struct object *o, uint64_t start, const Elf64_Shdr *table, const Elf64_Rela *r)
 {
-    return machine == EM_X86_64 && type == R_X86_64_PC64 ? 8 : 4;
-}
-
-static bool apply(struct flat_code *f, const struct object *o, const Elf64_Shdr *section, uint64_t start,
-                  const Elf64_Shdr *table, const Elf64_Rela *r)
-{
+    const Elf64_Sym *s = (const Elf64_Sym *)contents(o, table) + ELF64_R_SYM(r->r_info);
     uint32_t type = (uint32_t)ELF64_R_TYPE(r->r_info);
-    uint64_t index = ELF64_R_SYM(r->r_info), target;
-    Elf64_Sym s;
+    uint64_t target = 0;
 
-    if (index >= table->sh_size / sizeof s)
-        return bad(o, "a relocation's symbol");
-    memcpy(&s, o->bytes + table->sh_offset + index * sizeof s, sizeof s);
-    if (r->r_offset > section->sh_size || relocation_bytes(o->header.e_machine, type) > section->sh_size - r->r_offset)
-        return bad(o, "a relocation outside its section");
-    if (!symbol_place(f, o, table, &s, &target))
+    if (!symbol_place(f, o, table, s, &target))
         return false;
     unsigned char *at = f->bytes + start + r->r_offset;
-    if (o->header.e_machine == EM_X86_64 && r->r_offset >= 2 &&
+    if (o->header->e_machine == EM_X86_64 &&
         (type == R_X86_64_GOTPCREL || type == R_X86_64_GOTPCRELX || type == R_X86_64_REX_GOTPCRELX)) {
-        if (s.st_shndx == SHN_UNDEF)
+        if (s->st_shndx == SHN_UNDEF)
             target += STUB_JUMP; /* the address that the stub has */
         else if (at[-2] == MOV)
             at[-2] = LEA; /* flat code has no table of addresses */
-        type = s.st_shndx == SHN_UNDEF || at[-2] == LEA ? R_X86_64_PC32 : type;
+        type = s->st_shndx == SHN_UNDEF || at[-2] == LEA ? R_X86_64_PC32 : type;
     }
     int64_t to = (int64_t)target + r->r_addend, place = (int64_t)(start + r->r_offset);
-    bool ok = o->header.e_machine == EM_X86_64    ? relocate_x86_64(at, type, to, place)
-              : o->header.e_machine == EM_AARCH64 ? relocate_aarch64(at, type, to, place)
-                                                  : false;
+    bool ok = o->header->e_machine == EM_X86_64    ? relocate_x86_64(at, type, to, place)
+              : o->header->e_machine == EM_AARCH64 ? relocate_aarch64(at, type, to, place)
+                                                   : false;
     return ok || error_set(o->e, WNNStatus_NotSupportedError, "code of kernel %s: relocation %u of machine %u", o->symbol, type,
-                           o->header.e_machine);
+                           o->header->e_machine);
 }
 
 static bool apply_all(struct flat_code *f, const struct object *o)
 {
-    for (uint32_t i = 0; i < o->header.e_shnum; i++) {
-        const Elf64_Shdr *s = &o->sections[i], *table = NULL;
-        Elf64_Rela r;
+    for (uint32_t i = 0; i < o->header->e_shnum; i++) {
+        const Elf64_Shdr *s = &o->sections[i];
+        const Elf64_Rela *r = contents(o, s);
 
-        if ((s->sh_type != SHT_RELA && s->sh_type != SHT_REL) || s->sh_info >= o->header.e_shnum ||
-            f->sections[s->sh_info] == FLAT_NOT_PLACED)
+        if (s->sh_type != SHT_RELA || f->sections[s->sh_info] == FLAT_NOT_PLACED)
             continue;
-        if (s->sh_type == SHT_REL)
-            return bad(o, "relocations without addends");
-        if (!symbol_table(o, s->sh_link, &table))
-            return false;
-        for (uint64_t at = 0; at + sizeof r <= s->sh_size; at += sizeof r) {
-            memcpy(&r, o->bytes + s->sh_offset + at, sizeof r);
-            if (!apply(f, o, &o->sections[s->sh_info], f->sections[s->sh_info], table, &r))
+        for (uint64_t n = s->sh_size / sizeof *r; n > 0; n--, r++)
+            if (!apply(f, o, f->sections[s->sh_info], &o->sections[s->sh_link], r))
                 return false;
-        }
     }
     return true;
 }
 
 /* ---- the whole ---- */
 
-bool flat_code_append(struct flat_code *f, const void *object, size_t bytes, const char *symbol, uint64_t *offset,
-                      struct error *e)
+bool flat_code_append(struct flat_code *f, const void *object, const char *symbol, uint64_t *offset, struct error *e)
 {
-    struct object *o = malloc(sizeof *o);
-    size_t before = f->size;
+    const Elf64_Ehdr *header = object;
+    const struct object o = {object, header, (const void *)((const char *)object + header->e_shoff), symbol, e};
+    const size_t before = f->size;
 
-    if (!o)
-        return error_out_of_memory(e);
-    *o = (struct object){.bytes = object, .size = bytes, .symbol = symbol, .e = e};
-    bool ok = read_object(o);
-    for (uint32_t i = 0; ok && i < o->header.e_shnum; i++)
-        ok = place_section(f, o, i);
-    ok = ok && find_symbol(f, o, offset) && apply_all(f, o);
-    free(o);
+    if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64 ||
+        header->e_shnum > FLAT_SECTIONS_MAX)
+        return bad(&o, "no 64-bit ELF object of few sections");
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < header->e_shnum; i++)
+        ok = place_section(f, &o, i);
+    ok = ok && find_symbol(f, &o, offset) && apply_all(f, &o);
     if (!ok)
         f->size = before;
     return ok;

@@ -143,7 +143,7 @@ struct jit_code *jit_link(const struct debug_options *d, const void *object, siz
 
     if (!c)
         return error_null_memory(e);
-    if (flat_code_append(&flat, object, bytes, symbol, &offset, e)) {
+    if (flat_code_append(&flat, object, symbol, &offset, e)) {
         c->size = flat.size;
         c->bytes = code_memory_copy(flat.bytes, flat.size, e);
     }

@@ -128,7 +128,6 @@ struct flat_code {
     uint64_t sections[FLAT_SECTIONS_MAX]; /* where the sections are of the object that was appended last; FLAT_NOT_PLACED */
 };
 /** Appends an object's code.  *offset becomes the start of its function `symbol`.  Returns false after an error in *e. */
-bool flat_code_append(struct flat_code *f, const void *object, size_t bytes, const char *symbol, uint64_t *offset,
-                      struct error *e);
+bool flat_code_append(struct flat_code *f, const void *object, const char *symbol, uint64_t *offset, struct error *e);
 /** Frees the bytes and empties f. */
 void flat_code_free(struct flat_code *f);

@@ -467,11 +467,8 @@ static void sum_rows(struct emitter *e, const struct context *cx, struct sums *t
 /* Makes the slots of a tile's sums; all tiles of a kernel share them. */
 static struct sums make_sums(struct emitter *e, const struct context *cx, const V *column_sums)
 {
-    struct sums t = {0};
+    struct sums t = {.reduce = find_contraction(e->k)};
 
-    for (uint32_t i = 0; i < e->k->expr_count; i++)
-        if (e->k->exprs[i].op == K_REDUCE)
-            t.reduce = i;
     for (uint32_t c = 0; c < partial_count(e, cx); c++) {
         for (uint32_t i = 0; i < e->s->tile.chains; i++)
             t.partial[i][c] = loop_slot(e->m.b, partial_type(e, cx));
