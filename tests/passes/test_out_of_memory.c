@@ -6,8 +6,6 @@
 #include "passes/pass_support.h"
 #include "support/failing_allocator.h"
 
-#ifdef CAN_FAIL_ALLOCATIONS
-
 static bool never_share(void *user, const struct cluster *c, const struct value *input, const struct value *output)
 {
     return false;
@@ -92,9 +90,3 @@ TEST(compact_weights_may_fail)
         assert_true(n < 100000);
     }
 }
-
-#else
-
-TESTS_SKIPPED("the allocator cannot be replaced here")
-
-#endif

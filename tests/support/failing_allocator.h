@@ -2,8 +2,8 @@
 /*
  * This allocator fails once on request. It interposes malloc's functions, also between the program and the sanitizers' own,
  * which find leaks on error paths.  Only allocations that the program itself makes (our libraries are linked into it) fail;
- * tests/faults has the others.  C libraries but glibc offer no way back to their own functions: there CAN_FAIL_ALLOCATIONS is
- * not defined.
+ * tests/faults has the others.  C libraries but glibc offer no way back to their own functions: there the program's tests are
+ * skipped.
  *
  *   for (long n = 0; !done; n++) {
  *       allocations_fail_after(n);
@@ -22,13 +22,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(FAILING_ALLOCATOR_WRAPS) || (!defined(WEBNN_SANITIZE) && !defined(__SANITIZE_THREAD__) && defined(__GLIBC__))
-#define CAN_FAIL_ALLOCATIONS 1
+#include "support/test.h"
 
 static atomic_long allocations_until_failure = -1; /* negative if none is to fail */
 static atomic_bool allocation_failed;
 
-static bool allocation_fails(void)
+static inline bool allocation_fails(void)
 {
     if (atomic_load(&allocations_until_failure) < 0 || atomic_fetch_sub(&allocations_until_failure, 1) > 0)
         return false;
@@ -36,6 +35,7 @@ static bool allocation_fails(void)
     return true;
 }
 
+#if defined(FAILING_ALLOCATOR_WRAPS) || (!defined(WEBNN_SANITIZE) && !defined(__SANITIZE_THREAD__) && defined(__GLIBC__))
 #if defined(FAILING_ALLOCATOR_WRAPS)
 
 /* The linker (--wrap, tests/CMakeLists.txt) sends the calls of everything that is linked into the program here. */
@@ -147,6 +147,10 @@ char *REPLACED(strdup)(const char *text)
 #endif
 }
 
+#else
+TESTS_SKIPPED("the allocator cannot be replaced here")
+#endif
+
 /** Makes the allocation after the next n fail.  Those n and all later ones succeed. */
 static inline void allocations_fail_after(long n)
 {
@@ -177,5 +181,3 @@ static inline bool allocation_has_failed(void)
 {
     return atomic_exchange(&allocation_failed, false);
 }
-
-#endif

@@ -10,8 +10,6 @@
 #include "frontend/fake_runtime.h"
 #include "support/failing_allocator.h"
 
-#ifdef CAN_FAIL_ALLOCATIONS
-
 /* ---- one session ---- */
 
 static struct WNNContextImpl context;
@@ -183,9 +181,3 @@ TEST(every_allocation_of_a_call_can_fail)
     wnnGraphBuilderRelease(b);
     assert_int_equal(context.references, 1);
 }
-
-#else
-
-TESTS_SKIPPED("the allocator cannot be replaced here")
-
-#endif

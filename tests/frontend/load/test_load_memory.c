@@ -11,8 +11,6 @@
 #include "support/failing_allocator.h"
 #include "support/test.h"
 
-#if defined(CAN_FAIL_ALLOCATIONS)
-
 static const char text[] =
     "webnn_graph \"test\" v1 { inputs { x: f32[1, 6, 6, 4]; h: f32[4, 1, 6]; } consts { w: f32[8, 3, 3, 4] @scalar(0.25); "
     "b: f32[8] @values([1, 2, 3, 4, 5, 6, 7, 8]); gw: f32[1, 15, 6] @scalar(0.125); gr: f32[1, 15, 5] @scalar(0.0625); } "
@@ -78,9 +76,3 @@ TEST(memory_runs_out)
     unlink(path);
     rmdir(folder);
 }
-
-#else
-
-TESTS_SKIPPED("the allocator cannot be replaced here")
-
-#endif

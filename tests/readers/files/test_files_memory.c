@@ -7,8 +7,6 @@
 #include "support/failing_allocator.h"
 #include "support/test.h"
 
-#ifdef CAN_FAIL_ALLOCATIONS
-
 TEST(resizing_survives_failing_allocations)
 {
     struct error e = {0};
@@ -48,9 +46,3 @@ TEST(writing_arrays_survives_failing_allocations)
     }
     unlink(path);
 }
-
-#else
-
-TESTS_SKIPPED("the allocator cannot be replaced here")
-
-#endif

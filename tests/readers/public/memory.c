@@ -6,7 +6,6 @@
 
 TEST(every_allocation_can_fail)
 {
-#ifdef CAN_FAIL_ALLOCATIONS
     static const char text[] = "webnn_graph \"sum\" v2 {\n  inputs { x: f32[dyn(\"n\", 4)]; y: f32[dyn(\"n\", 4)]; }\n"
                                "  nodes { z = add(x, y); }\n  outputs { z; }\n}\n";
     const WNNModelDimension dimension = {WNN_STR("n"), 2};
@@ -38,14 +37,10 @@ TEST(every_allocation_can_fail)
     }
     assert_true(failures > 10); /* the reader's own are eight */
     wnnContextRelease(context);
-#else
-    skip();
-#endif
 }
 
 TEST(describing_can_fail_at_every_allocation)
 {
-#ifdef CAN_FAIL_ALLOCATIONS
     static const char text[] = "webnn_graph \"sum\" v2 {\n  inputs { x: f32[dyn(\"n\", 4)]; y: f32[dyn(\"m\", 4)]; }\n"
                                "  nodes { z = add(x, y); }\n  outputs { z; }\n}\n";
     bool done = false;
@@ -65,9 +60,6 @@ TEST(describing_can_fail_at_every_allocation)
         wnnModelInfoRelease(info);
     }
     assert_true(failures > 3);
-#else
-    skip();
-#endif
 }
 
 /** Asks for the graph of size n; with so many allocations until one fails, or with all if `left` is negative. */
@@ -86,7 +78,6 @@ static WNNStatus get(WNNDynamicModel model, uint32_t n, long left, bool *enough)
 
 TEST(a_dynamic_model_can_fail_and_go_on)
 {
-#ifdef CAN_FAIL_ALLOCATIONS
     static const char text[] = "webnn_graph \"sum\" v2 {\n  inputs { x: f32[dyn(\"n\", 400)]; }\n"
                                "  nodes { z = add(x, x); }\n  outputs { z; }\n}\n";
     enum { READING = 30 }; /* allocations before a graph is compiled, fewer than there are; others may be done without */
@@ -117,7 +108,4 @@ TEST(a_dynamic_model_can_fail_and_go_on)
     assert_int_equal(counts.held, 1);
     wnnDynamicModelRelease(model);
     wnnContextRelease(context);
-#else
-    skip();
-#endif
 }

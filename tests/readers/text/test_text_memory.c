@@ -8,8 +8,6 @@
 #include "support/failing_allocator.h"
 #include "support/folder.h"
 
-#ifdef CAN_FAIL_ALLOCATIONS
-
 /** Reads a model until no allocation is left that could fail, then once more with a mistake in it, if there is such a file. */
 static void read_without_memory(const char *name, const struct model_options *options, bool right)
 {
@@ -139,9 +137,3 @@ static int tear_down(void **state)
 }
 
 TEST_GROUP(set_up, tear_down)
-
-#else
-
-TESTS_SKIPPED("the allocator cannot be replaced here")
-
-#endif

@@ -9,8 +9,6 @@
 #include "support/failing_allocator.h"
 #include "support/test.h"
 
-#ifdef CAN_FAIL_ALLOCATIONS
-
 /* ---- one session ---- */
 
 /* Makes the call; if it failed for lack of memory, again. */
@@ -187,12 +185,3 @@ TEST(every_allocation_may_fail)
     led.debug = (WNNStringView)WNN_STR("prefer-library");
     (void)fail_every_allocation(&led);
 }
-
-#else
-
-TEST(every_allocation_may_fail)
-{
-    skip(); /* sanitizers bring their own allocator */
-}
-
-#endif
