@@ -312,15 +312,17 @@ static void store_scatter(struct emitter *e, const struct context *cx, V value, 
     loop_add(m->b, LOOP_SCATTER, 0, args, 3, align);
 }
 
-/* Prefetches what follows an element in an image, as load_or_zeros does: a store waits for the rest of its cache line. */
-static void prefetch_image(struct emitter *e, const struct kstore *s, V address)
+/* Prefetches what follows an element of a stage's many stores, as load_or_zeros does: a store waits for its cache line.  Those
+ * in a local tensor walk all of it, so that what is nearer comes next. */
+static void prefetch_line(struct emitter *e, const struct kstore *s, V address)
 {
     bool in_image = false;
 
     for (uint32_t i = 0; i < s->index.count; i++)
         in_image |= e->k->vars[s->index.terms[i].var].kind == KVAR_LOADED;
-    if (in_image && schedule_has_many_addresses(e->s))
-        op_prefetch(&e->m, op_address(&e->m, type_i8, address, const_index(&e->m, e->s->facts->cache.ahead_bytes)));
+    if (schedule_has_many_addresses(e->s) && e->s->facts) /* not a device's schedule */
+        op_prefetch(&e->m, op_address(&e->m, type_i8, address,
+                                      const_index(&e->m, e->s->facts->cache.ahead_bytes / (in_image ? 1 : 8))));
 }
 
 /* Returns where a row of a tile of windows is stored.  A few rows share an address, from which instructions hold the steps to
@@ -367,7 +369,7 @@ void emit_store(struct emitter *e, const struct context *cx, uint32_t store, V v
         op_store(m, value, address, NULL, align);
     } else if (p.kind == FORM_CONTIGUOUS) {
         op_store(m, value, address, mask, align);
-        prefetch_image(e, s, address);
+        prefetch_line(e, s, address);
     } else if (p.kind == FORM_REVERSED) {
         address = op_address(&e->m, element, address, const_index(m, 1 - (int64_t)cx->lanes));
         op_store(m, reverse(m, value), address, mask ? reverse(m, mask) : NULL, align);
