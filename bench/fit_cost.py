@@ -24,7 +24,7 @@ import typing
 
 import numpy
 
-CHAINS, PADDED_ROWS, REUSED_SHARE = 8, 4, 0.5  # ir/target/target.c: the last row of padded_rows, l2_reused_share
+CHAINS, PADDED_ROWS, REUSED_SHARE, SCRATCH_SHARE = 8, 4, 0.5, 0.8  # ir/target/target.c: the last row of padded_rows, shares
 CHAIN_BYTES, CHAIN_LINKS = 4 << 20, 12  # weights of a chain, which leave L2 from run to run, and operators at most
 LANES = 8  # of the machine's vectors
 FEATURES = ["call", "matrix", "product", "ragged", "window", "near", "far"]
@@ -243,10 +243,11 @@ def winograd_features(c, cut, l2):
     tiles, weights = height * width, points * c.inputs * outputs
     read = (RESULTS[points][0] * height + 2) * (RESULTS[points][1] * width + 2)
     again = (count - 1) * weights / 256
-    near = 4 * (weights + points * tiles * (c.inputs + c.outputs)) < REUSED_SHARE * l2
+    scratch = 4 * points * tiles * (c.inputs + c.outputs)
+    spilled, near = max(0, scratch - SCRATCH_SHARE * l2) / 1024, 4 * weights + scratch < REUSED_SHARE * l2
     return c.copies * numpy.array([count, count * -(-tiles // PADDED_ROWS) * PADDED_ROWS * weights / 1e3,
                                    count * read * inputs / 1e3, count * tiles * points * inputs / 1e3,
-                                   count * tiles * points * outputs / 1e3, 0,
+                                   count * tiles * points * outputs / 1e3, 1.4 * count * spilled,
                                    *((again, 0) if near else (0, again))])
 
 

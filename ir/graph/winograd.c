@@ -19,34 +19,15 @@ static const struct winograd_transform two = {
  * inverse is of one magnitude, and all factors are powers of two.  Columns of A^T are scaled, and those of G the other way, so
  * that fewest operations are left.
  */
-static const struct winograd_transform four = {.input = {.inputs = 6,
-                                                         .results = 6,
-                                                         .count = 12,
-                                                         .steps = {{T(0), 2, 0, -0.25f},
-                                                                   {T(1), 2, 4, -4},
-                                                                   {R(0), T(0), T(1), 1},
-                                                                   {T(2), 1, 3, -4},
-                                                                   {R(1), T(2), T(1), 0.5f},
-                                                                   {R(2), T(2), T(1), -0.5f},
-                                                                   {T(3), 2, 4, -0.25f},
-                                                                   {T(4), 1, 3, -0.25f},
-                                                                   {R(3), T(4), T(3), 2},
-                                                                   {R(4), T(4), T(3), -2},
-                                                                   {T(5), 3, 5, -0.25f},
-                                                                   {R(5), T(4), T(5), -4}}},
-                                               .output = {.inputs = 6,
-                                                          .results = 4,
-                                                          .count = 10,
-                                                          .steps = {{T(0), 2, 1, 1},
-                                                                    {T(1), 2, 1, -1},
-                                                                    {T(2), 4, 3, 1},
-                                                                    {T(3), 4, 3, -1},
-                                                                    {T(4), T(2), 0, 0.25f},
-                                                                    {R(0), T(0), T(4), 2},
-                                                                    {R(1), T(3), T(1), 0.5f},
-                                                                    {R(2), T(0), T(2), 0.5f},
-                                                                    {T(5), T(1), 5, 0.25f},
-                                                                    {R(3), T(3), T(5), 2}}},
+#define FOUR_INPUT                                                                                                             \
+    {T(0), 2, 0, -0.25f}, {T(1), 2, 4, -4}, {R(0), T(0), T(1), 1}, {T(2), 1, 3, -4}, {R(1), T(2), T(1), 0.5f},                 \
+        {R(2), T(2), T(1), -0.5f}, {T(3), 2, 4, -0.25f}, {T(4), 1, 3, -0.25f}, {R(3), T(4), T(3), 2}, {R(4), T(4), T(3), -2},  \
+        {T(5), 3, 5, -0.25f}, {R(5), T(4), T(5), -4}
+#define FOUR_OUTPUT                                                                                                            \
+    {T(0), 2, 1, 1}, {T(1), 2, 1, -1}, {T(2), 4, 3, 1}, {T(3), 4, 3, -1}, {T(4), T(2), 0, 0.25f}, {R(0), T(0), T(4), 2},       \
+        {R(1), T(3), T(1), 0.5f}, {R(2), T(0), T(2), 0.5f}, {T(5), T(1), 5, 0.25f}, {R(3), T(3), T(5), 2}
+static const struct winograd_transform four = {.input = {6, 6, 12, {FOUR_INPUT}},
+                                               .output = {6, 4, 10, {FOUR_OUTPUT}},
                                                .weights = {{1, 0, 0},
                                                            {-4.0 / 15, -2.0 / 15, -1.0 / 15},
                                                            {-4.0 / 15, 2.0 / 15, -1.0 / 15},
@@ -55,8 +36,17 @@ static const struct winograd_transform four = {.input = {.inputs = 6,
                                                            {0, 0, 1}},
                                                .underflow = 6};
 
-static const struct winograd_tile tiles[WINOGRAD_TILES] = {
-    {{&two, &two}, {2, 2}, 16}, {{&two, &four}, {2, 4}, 24}, {{&four, &four}, {4, 4}, 36}};
+/* With a stride of 2, elements of even places meet the filter's first and last one, F(2, 2), and the others the middle one. */
+static const struct winograd_transform strided = {
+    .input = {5, 5, 5, {{R(0), 2, 0, -1}, {R(1), 0, 2, 0}, {R(2), 4, 2, -1}, {R(3), 0, 1, 0}, {R(4), 0, 3, 0}}},
+    .output = {5, 2, 4, {{T(0), 0, 1, 1}, {R(0), 3, T(0), 1}, {T(1), 2, 1, -1}, {R(1), 4, T(1), 1}}},
+    .weights = {{1, 0, 0}, {1, 0, 1}, {0, 0, 1}, {0, 1, 0}, {0, 1, 0}},
+    .underflow = 3};
+
+static const struct winograd_tile tiles[WINOGRAD_TILES] = {{{&two, &two}, {2, 2}, 16, 1},
+                                                           {{&two, &four}, {2, 4}, 24, 1},
+                                                           {{&four, &four}, {4, 4}, 36, 1},
+                                                           {{&strided, &strided}, {2, 2}, 25, 2}};
 
 const struct winograd_tile *winograd_tile(uint32_t kind)
 {
@@ -124,7 +114,7 @@ uint32_t winograd_sum_steps(const struct winograd_tile *tile, int64_t in_channel
     static const struct {
         int64_t channels; /* up to which */
         uint32_t steps[WINOGRAD_TILES];
-    } rows[] = {{32, {0, 11, 11}}, {63, {0, 16, 16}}, {191, {0, 32, 16}}, {INT64_MAX, {0, 32, 32}}};
+    } rows[] = {{32, {0, 11, 11, 0}}, {63, {0, 16, 16, 0}}, {191, {0, 32, 16, 0}}, {INT64_MAX, {0, 32, 32, 0}}};
     uint32_t row = 0;
 
     while (in_channels > rows[row].channels)
@@ -158,6 +148,6 @@ bool winograd_is_accurate(const struct winograd_tile *tile, int64_t in_channels,
     winograd_propagate(tile, true, values);
     for (int64_t y = 0; y < tile->results[0]; y++)
         for (int64_t x = 0; x < tile->results[1]; x++)
-            most = fmax(most, values[y * (tile->results[1] + 2) + x].roundings);
+            most = fmax(most, values[y * tile->side[1]->input.inputs + x].roundings);
     return most <= slack * (9 * (double)in_channels + 1) * weights;
 }

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 enum {
-    WINOGRAD_TILES = 3,                                          /* kinds: 2x2, 2x4 and 4x4 results */
+    WINOGRAD_TILES = 4,                                          /* kinds: 2x2, 2x4 and 4x4 results; 2x2 of stride 2 */
     WINOGRAD_SIDE_MAX = 6,                                       /* points along a dimension, at most */
     WINOGRAD_POINTS_MAX = WINOGRAD_SIDE_MAX * WINOGRAD_SIDE_MAX, /* of a tile */
     WINOGRAD_TEMPORARY = 2 * WINOGRAD_SIDE_MAX,                  /* registers of a transform: its inputs, its results, others */
@@ -17,7 +17,7 @@ enum {
     WINOGRAD_LANES = 32 /* filters that are transformed at a time */
 };
 
-/** Is register[to] = factor * register[from] + register[plus], with one rounding: factors are powers of two. */
+/** Is register[to] = factor * register[from] + register[plus], with one rounding: factors are powers of two, or 0. */
 struct winograd_step {
     uint8_t to, from, plus;
     float factor;
@@ -39,7 +39,7 @@ struct winograd_transform {
 /** Describes a kind of tile. */
 struct winograd_tile {
     const struct winograd_transform *side[2]; /* along height and width */
-    int64_t results[2], points;
+    int64_t results[2], points, stride;
 };
 
 /** Returns a kind of tile, in that order. */

@@ -165,7 +165,7 @@ static bool doubt_padding(struct interpretation *t, const struct linear *l, cons
 static bool may_use_winograd(const struct interpretation *t, const struct convolution *c, struct interpret_winograd *w)
 {
     for (int d = 0; d < 2; d++)
-        if (c->filter[d] != 3 || c->strides[d] != 1 || c->dilations[d] != 1)
+        if (c->filter[d] != 3 || c->strides[d] != c->strides[0] || c->dilations[d] != 1)
             return false;
     *w = (struct interpret_winograd){.batches = c->batches,
                                      .in_channels = c->in_channels,
@@ -226,7 +226,8 @@ bool interpret_convolution(struct interpretation *t)
         w.filter = filter;
         w.filter_bounds = filter_bounds;
         for (uint32_t i = 0; i < WINOGRAD_TILES; i++)
-            if (!interpret_winograd(t, &w, winograd_tile(i), input, input_bounds, &transformed[i]))
+            if (winograd_tile(i)->stride == c.strides[0] &&
+                !interpret_winograd(t, &w, winograd_tile(i), input, input_bounds, &transformed[i]))
                 return false;
     }
     const int64_t plane = c.out[0] * c.out[1], channels = c.groups * c.out_channels;

@@ -46,9 +46,9 @@ static void magnitudes_of_weights(const struct interpret_winograd *w, const stru
 static bool take_tile(const struct interpret_winograd *w, const struct winograd_tile *tile, const double *plane,
                       const bool *direct, int64_t y, int64_t x, struct winograd_error *d)
 {
-    for (int64_t i = 0; i < tile->results[0] + 2; i++)
-        for (int64_t j = 0; j < tile->results[1] + 2; j++) {
-            const int64_t row = y + i - w->padding[0], column = x + j - w->padding[1];
+    for (int64_t i = 0; i < tile->side[0]->input.inputs; i++)
+        for (int64_t j = 0; j < tile->side[1]->input.inputs; j++) {
+            const int64_t row = y * tile->stride + i - w->padding[0], column = x * tile->stride + j - w->padding[1];
             const bool inside = row >= 0 && row < w->in[0] && column >= 0 && column < w->in[1];
 
             *d++ = (struct winograd_error){inside ? plane[row * w->in[1] + column] : 0, 0};
@@ -85,7 +85,7 @@ static void do_tile(const struct interpret_winograd *w, const struct winograd_ti
         winograd_propagate(tile, true, m);
         for (int64_t r = 0; r < tile->results[0] && y + r < w->out[0]; r++)
             for (int64_t c = 0; c < tile->results[1] && x + c < w->out[1]; c++) {
-                const struct winograd_error *result = &m[r * (tile->results[1] + 2) + c];
+                const struct winograd_error *result = &m[r * tile->side[1]->input.inputs + c];
                 plane[(y + r) * w->out[1] + x + c] = result->roundings + result->most; /* adding the bias rounds, too */
             }
     }

@@ -134,9 +134,8 @@ struct contraction_facts {
 struct winograd_facts {
     int64_t kinds;         /* number of tiles that are used, the first ones (ir/graph/winograd.h) */
     int64_t tiles_most;    /* of a macro-tile: more gain nothing */
-    int64_t tiles_least;   /* fewer read the weights too often per operation, for any cache */
     int64_t channel_block; /* contiguous input channels: the same for most sizes, so that they share code */
-    double scratch_share;  /* share of the L2 cache that a macro-tile's scratch may fill */
+    double scratch_share;  /* share of the L2 cache that a macro-tile's scratch fills without leaving it */
     double special;        /* how many times longer separate code takes */
     double worth;          /* largest share of the direct time: it is more code, and both weights are kept */
 };

@@ -34,10 +34,10 @@
 #define SLOWER_PRICES(share, library_share)                                                                                    \
     SLOWER_CONTRACTIONS(share, library_share), .winograd = {WINOGRAD_SHARES(18.02 / (share), 16 * (share))},                   \
         .tile = {TILE_SHARES(0.288)}
-/* Winograd: shares of the price of a direct product, with so many lanes.  Not fitted: cases of an Emerald Rapids. */
+/* Winograd: shares of the price of a direct product, with so many lanes.  Not fitted: cases of Emerald Rapids and Zen 5. */
 #define WINOGRAD_SHARES(direct, lanes)                                                                                         \
-    .macro_tile = 2.76 * (direct) * (lanes), .product = 1.02 * (direct), .read = 4.6 * (direct), .input = 13.2 * (direct),     \
-    .output = 10.9 * (direct), .memory = 3.77 * (direct), .near = 0.707 * (direct), .far = 1.65 * (direct)
+    .macro_tile = 2.76 * (direct) * (lanes), .product = 1.02 * (direct), .read = 4.6 * (direct), .input = 11 * (direct),       \
+    .output = 7 * (direct), .memory = 3.77 * (direct), .near = 0.2 * (direct), .far = 0.25 * (direct)
 
 /* Tiles, as shares of a multiply-add of a vector.  Not fitted. */
 #define TILE_SHARES(work_)                                                                                                     \

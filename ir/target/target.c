@@ -38,8 +38,7 @@
     .chains = 8, .chained_sums = 4, .row_pointers = 8, .few_rows = 6, .recurrent_rows = 1, .tall_rows = 14,                    \
     .compact_bytes = 1 << 17, .zeros_most = 4096, .float64_multiplies = 2048, .code = 0.02, .empty_lanes = 1.5
 
-#define WINOGRAD_FACTS                                                                                                         \
-    .tiles_most = 104, .tiles_least = 16, .channel_block = 32, .scratch_share = 0.8, .special = 1.03, .worth = 0.9
+#define WINOGRAD_FACTS .tiles_most = 104, .channel_block = 32, .scratch_share = 0.8, .special = 1.03, .worth = 0.9
 #define ATTENTION_FACTS(share)                                                                                                 \
     .vectors_vary = 4, .rows_least = 16, .bounded_least = 5, .few_rows = 15, .rows_at_once = 7, .keys_least = 8,               \
     .scores_share = 0.5, .block_share = (share), .block_least = 32, .bounded_keys = 64, .guarded_keys = 40,                    \
@@ -85,7 +84,7 @@ static const struct target_facts rows[ROW_COUNT] = {
                    .contraction = WIDE_CONTRACTION,
                    .multiplication = {MULTIPLICATION_FACTS, FULL_RATE_PRICES, .worth = 0.94, .convolutions = true,
                                       .depthwise = true, .dense_batches = true, .fixed_sizes = true, .bytes = true},
-                   .winograd = {WINOGRAD_FACTS, .kinds = 3},
+                   .winograd = {WINOGRAD_FACTS, .kinds = 4},
                    .attention = {PROCESSOR_ATTENTION(1, 4), .scores_least = 1, .scores_whole = 1}},
     [HALF_RATE] = {.name = "avx512-half-rate",
                    HALF_RATE_ROW,
@@ -93,14 +92,14 @@ static const struct target_facts rows[ROW_COUNT] = {
                    /* Of depthwise convolutions half the time was measured with these vectors on another processor. */
                    .multiplication = {MULTIPLICATION_FACTS, HALF_RATE_PRICES, .worth = 0.9, .depthwise = true,
                                       .fixed_sizes = true},
-                   .winograd = {WINOGRAD_FACTS, .kinds = 3},
+                   .winograd = {WINOGRAD_FACTS, .kinds = 4},
                    .attention = {PROCESSOR_ATTENTION(1, 1), .scores_least = 1, .scores_whole = 1}},
     [AVX2] = {.name = "avx2",
               HALF_RATE_ROW,
               .contraction = NARROW_CONTRACTION,
               .multiplication = {MULTIPLICATION_FACTS, AVX2_PRICES, .worth = 0.98, .library_results = 16, .convolutions = true,
                                  .groups = true, .depthwise = true, .fixed_sizes = true},
-              .winograd = {WINOGRAD_FACTS, .kinds = 3},
+              .winograd = {WINOGRAD_FACTS, .kinds = 4},
               .attention = {PROCESSOR_ATTENTION(2, 1), .packed_tiles = 8, .scores_least = 16 << 20, .scores_whole = 512 << 10}},
     /* This has vectors of 128 bits in 16 registers: the first x86-64.  There larger tiles of Winograd were slower. */
     [BASELINE] = {.name = "baseline",

@@ -46,12 +46,13 @@ static double transformed_cost(const struct winograd_shape *s, const struct targ
     const double in = share_of(s) * filled(s->in_channels, t), out = filled(s->out_channels, t);
     const double points = (double)(s->tile->points * tiles);
     const double weights = share_of(s) * (double)(s->tile->points * s->in_channels) * out, kib = weights * sizeof(float) / 1024;
-    const double read = (double)((results[0] * macro[0] + 2) * (results[1] * macro[1] + 2));
+    const double read = (double)((results[0] * s->tile->stride * macro[0] + 2) * (results[1] * s->tile->stride * macro[1] + 2));
     const double macro_tiles = (double)ceil_div(s->batch * s->count[0] * s->count[1], target_stage_threads(t));
     const bool near = kib * 1024 + scratch_bytes(s) < target_facts(t)->cache.l2_reused_share * target_l2_bytes(t);
     const double work = p->product * (double)s->rows * weights + (p->read * read + p->input * points) * in +
                         p->output * points * out + (s->planar ? p->planar * (double)tiles * (in + out) : 0);
-    const double one = p->macro_tile + 1e-3 * work;
+    const double spilled = fmax(0, scratch_bytes(s) - target_facts(t)->winograd.scratch_share * target_l2_bytes(t)) / 1024;
+    const double one = p->macro_tile + 1e-3 * work + 1.4 * p->memory * spilled;
 
     return fmax(one, p->memory * kib) + (macro_tiles - 1) * (one + (near ? p->near : p->far) * kib);
 }
@@ -102,8 +103,6 @@ static void choose_macro_tiles(struct winograd_shape *s, const struct target *t)
         for (int64_t height = 1; height <= s->tiles[0] && height <= facts->tiles_most; height++)
             for (int64_t width = 1; width <= s->tiles[1] && height * width <= facts->tiles_most; width++) {
                 if (!cut(s, height, width, mr[i]))
-                    continue;
-                if (height * width > facts->tiles_least && scratch_bytes(s) > facts->scratch_share * target_l2_bytes(t))
                     continue;
                 double cost = transformed_cost(s, t) * (i ? facts->special : 1);
                 for (uint32_t d = 0; d < 2; d++)
@@ -162,7 +161,7 @@ bool winograd_shape(const struct node *n, const struct target *t, uint32_t kind,
                                                            : n->inputs[1].value->kind != VALUE_CONSTANT,
                                  .tile = winograd_tile(kind)};
     for (uint32_t d = 0; d < 2; d++) {
-        if (c.strides[d] != 1 || c.dilations[d] != 1 || filter[c.filter[AXIS_HEIGHT + d]] != 3)
+        if (c.strides[d] != s->tile->stride || c.dilations[d] != 1 || filter[c.filter[AXIS_HEIGHT + d]] != 3)
             return false;
         s->in[d] = in[c.image[AXIS_HEIGHT + d]];
         s->out[d] = out[c.image[AXIS_HEIGHT + d]];
@@ -191,7 +190,7 @@ double winograd_reads(const struct node *n)
 {
     const struct winograd_tile *tile = winograd_tile_of(n->transformed->type.dims[0]);
 
-    return (double)tile->points / (double)(tile->results[0] * tile->results[1]);
+    return (double)tile->points / (double)(tile->results[0] * tile->results[1] * tile->stride * tile->stride);
 }
 
 /* ---- weights ---- */

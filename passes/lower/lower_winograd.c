@@ -97,7 +97,8 @@ static void multiply(struct kernel *k, const struct winograd_steps *m, uint32_t 
         const struct winograd_step *s = &m->steps[i];
         const uint32_t from = v[s->from], plus = v[s->plus];
 
-        v[s->to] = s->factor == 1    ? kernel_op2(k, K_ADD, plus, from)
+        v[s->to] = s->factor == 0    ? plus
+                   : s->factor == 1  ? kernel_op2(k, K_ADD, plus, from)
                    : s->factor == -1 ? kernel_op2(k, K_SUB, plus, from)
                                      : kernel_op3(k, K_FMA, from, kernel_f32(k, s->factor), plus);
     }
@@ -129,8 +130,8 @@ static bool make_input(struct part *st)
     struct kaffine lane = stage_var(&st->stage, KVAR_PARALLEL, b->s.block);
     struct kaffine block = stage_var(&st->stage, KVAR_REDUCED, b->s.in_channels / b->s.block);
     struct kaffine channel = kaffine_add(k, kaffine_scale(k, block, b->s.block), lane);
-    struct kaffine y = kaffine_add_const(first_result(st, row, 0), -b->s.padding[0]);
-    struct kaffine x = kaffine_add_const(first_result(st, column, 1), -b->s.padding[1]);
+    struct kaffine y = kaffine_add_const(kaffine_scale(k, first_result(st, row, 0), b->s.tile->stride), -b->s.padding[0]);
+    struct kaffine x = kaffine_add_const(kaffine_scale(k, first_result(st, column, 1), b->s.tile->stride), -b->s.padding[1]);
     struct kaffine tile = kaffine_add(k, kaffine_scale(k, row, b->s.macro_tile[1]), column);
     struct kaffine to = kaffine_add(k, kaffine_scale(k, tile, b->s.in_channels), channel);
     const struct winograd_transform *const *side = b->s.tile->side;

@@ -95,7 +95,7 @@ static inline void winograd_check_bytes(struct target t, kernel_runner run)
         winograd_check(winograd_byte_bodies[i], &t, false, t.isa.byte_products == BYTES_MIXED_PAIRS, run);
 }
 
-/** Convolutions of that many channels that larger tiles are accurate enough: two for tiles of 2x4 results, two for 4x4. */
+/** Convolutions of that many channels that larger tiles are accurate enough: two of 2x4 results, two of 4x4, one strided. */
 static const char *const winograd_wide_bodies[] = {
     ("inputs { x: f32[1, 7, 11, 32]; } consts { w: f32[16, 32, 3, 3] @scalar(1); b: f32[16] @scalar(1); }"
      "nodes { c = conv2d(x, w, bias=b, padding=[1, 1, 1, 1]" NHWC "); y = relu(c); } outputs { y; }"),
@@ -105,6 +105,8 @@ static const char *const winograd_wide_bodies[] = {
      "nodes { c = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); s = add(c, r); y = sigmoid(s); } outputs { c; y; }"),
     ("inputs { x: f32[1, 256, 13, 18]; } consts { w: f32[24, 256, 3, 3] @scalar(1); b: f32[24] @scalar(1); }"
      "nodes { y = conv2d(x, w, bias=b, padding=[0, 0, 2, 0]); } outputs { y; }"),
+    ("inputs { x: f32[2, 9, 14, 32]; } consts { w: f32[16, 32, 3, 3] @scalar(1); b: f32[16] @scalar(1); }"
+     "nodes { y = conv2d(x, w, bias=b, padding=[1, 0, 2, 1], strides=[2, 2]" NHWC "); } outputs { y; }"),
 };
 enum { WINOGRAD_WIDE_BODIES = sizeof winograd_wide_bodies / sizeof *winograd_wide_bodies };
 

@@ -88,7 +88,7 @@ static void check_leaks(int64_t cache_bytes, bool both)
 TEST(what_is_not_finite_reaches_its_neighbours_only)
 {
     check_leaks(1 << 21, false);
-    check_leaks(1 << 12, true);
+    check_leaks(1 << 14, true);
 }
 
 /* Images need not lie in a cache, and perf (docs/debugging.md) names every stage next to the kernel's own function. */
