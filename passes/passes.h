@@ -156,12 +156,22 @@ struct storage_order {
     uint32_t count, *blocks; /* for free() */
 };
 
+/** What is decided about a graph's storage at some sizes, and holds at others as far as it is valid there: which value lies in
+ * whose memory, and the order of blocks.  All zeros at first. */
+struct storage_kept {
+    struct storage_order order;
+    struct assigner *assigner; /* NULL: nothing is decided */
+};
+
 /** Returns whether `output` of the cluster may be in the memory of `input`, which dies there. */
 typedef bool (*storage_may_share)(void *user, const struct cluster *c, const struct value *input, const struct value *output);
 
 /** Assigns storage to every boundary value: views, in-place steps, concat parts written in place, arena offsets
  * from liveness in cluster order, at multiples of TARGET_ALIGNMENT or of `alignment` if that is more (a power of two).
- * `clusters` are what cluster_collect says of them, by index; NULL: they are collected.  `order` is kept from one size to the
- * next, or NULL.  *out is in the arena.  Returns false after an error in g->error. */
+ * `clusters` are what cluster_collect says of them, by index; NULL: they are collected.  `kept` is that of the same
+ * graph and clusters with other sizes, or NULL.  *out is in the arena, or in what is kept.  Returns false after an error in
+ * g->error. */
 bool storage_assign(struct graph *g, const struct cluster_nodes *clusters, struct arena *arena, int64_t alignment,
-                    storage_may_share may_share, void *user, struct storage_order *order, struct storage_assignment *out);
+                    storage_may_share may_share, void *user, struct storage_kept *kept, struct storage_assignment *out);
+/** Frees what is kept. */
+void storage_forget(struct storage_kept *kept);

@@ -17,6 +17,7 @@
  * Inputs and constants are never written, and an output's buffer only by the value that it is for, by views of that value, and
  * by the inputs of a concat that it is.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "passes/storage/assign_offsets.h"
@@ -35,17 +36,27 @@ struct value_bytes {
     int64_t block_offset;
 };
 
+/* Gives an owner that a cluster begins to write its block: that of an input that dies there, or a new one. */
+struct gift {
+    const struct cluster *cluster;
+    const struct value *owner, *input; /* NULL: a new one */
+};
+
 struct assigner {
     struct graph *g;
     int64_t alignment; /* of blocks: offsets are sums of their bytes */
     storage_may_share may_share;
     void *user;
-    struct arena arena; /* of this function */
+    struct arena arena; /* of all this */
     struct arena *results;
     struct value_bytes *values;
     const struct cluster_nodes *clusters; /* by index */
+    const struct value **parts;           /* of concats, in their order */
+    uint32_t part_count, block_count, gift_count;
     struct storage_block *blocks;
-    uint32_t block_count;
+    struct gift *gifts;
+    bool again; /* parts and gifts are those of other sizes */
+    struct storage_assignment out;
 };
 
 /* ---- 1. bytes ---- */
@@ -87,8 +98,10 @@ static void resolve_view(struct assigner *p, const struct node *n)
     for (uint32_t i = 0; node_is_view(n) && i < n->result_count; i++)
         place(p, n->results[i], n->inputs[0].value, node_view_offset(n, i));
     /* Else this is a concat: pass_finish_clusters saw to it that each input has an owner of its size without other uses. */
-    for (uint32_t i = 0; !node_is_view(n) && i < n->input_count; i++) {
-        place(p, owner_of(p, n->inputs[i].value, NULL), n->results[0], at);
+    for (uint32_t i = 0; !node_is_view(n) && i < n->input_count; i++, p->part_count++) {
+        if (!p->again)
+            p->parts[p->part_count] = owner_of(p, n->inputs[i].value, NULL);
+        place(p, p->parts[p->part_count], n->results[0], at);
         at += type_bytes(&n->inputs[i].value->type);
     }
 }
@@ -167,26 +180,36 @@ static bool may_take_over(struct assigner *p, const struct cluster *c, const str
     return true;
 }
 
-/* Gives an owner that c begins to write its block: that of an input that dies here, if there is one, or a new one. */
-static void give_block(struct assigner *p, const struct cluster *c, const struct value *owner, const struct value *output)
+static void give_block(struct assigner *p, const struct gift *gift)
 {
-    const struct cluster_nodes *nodes = &p->clusters[c->index];
-    struct value_bytes *w = &p->values[owner->index];
-    int64_t bytes = type_bytes(&owner->type);
+    struct value_bytes *w = &p->values[gift->owner->index];
 
-    /* Inputs of the same size come first: they waste nothing. */
-    for (uint32_t i = 0; i < 2 * nodes->input_count && p->may_share && owner == output; i++) {
-        const struct value *input = nodes->inputs[i % nodes->input_count];
-        if ((type_bytes(&input->type) == bytes) == (i < nodes->input_count) && may_take_over(p, c, input, output)) {
-            w->block_offset = block_position(p, input, &w->block);
-            p->blocks[w->block].last = w->last;
-            return;
-        }
+    if (gift->input) {
+        w->block_offset = block_position(p, gift->input, &w->block);
+        p->blocks[w->block].last = w->last;
+        return;
     }
     w->block = p->block_count++;
     w->block_offset = 0;
-    bytes = ceil_div(bytes, p->alignment) * p->alignment;
-    p->blocks[w->block] = (struct storage_block){.bytes = bytes, .first = w->first, .last = w->last};
+    p->blocks[w->block] = (struct storage_block){
+        .bytes = ceil_div(type_bytes(&gift->owner->type), p->alignment) * p->alignment, .first = w->first, .last = w->last};
+}
+
+/* Decides what block an owner that c begins to write has. */
+static void choose_block(struct assigner *p, const struct cluster *c, const struct value *owner, const struct value *output)
+{
+    const struct cluster_nodes *nodes = &p->clusters[c->index];
+    struct gift *gift = &p->gifts[p->gift_count++];
+    const int64_t bytes = type_bytes(&owner->type);
+
+    *gift = (struct gift){c, owner, NULL};
+    /* Inputs of the same size come first: they waste nothing. */
+    for (uint32_t i = 0; i < 2 * nodes->input_count && p->may_share && owner == output && !gift->input; i++) {
+        const struct value *input = nodes->inputs[i % nodes->input_count];
+        if ((type_bytes(&input->type) == bytes) == (i < nodes->input_count) && may_take_over(p, c, input, output))
+            gift->input = input;
+    }
+    give_block(p, gift);
 }
 
 /* Returns whether cluster c, the last that reads `input` and the first that writes `output`, may do so in the same memory. */
@@ -217,9 +240,10 @@ static bool state_is_in_place(struct assigner *p, const struct value *input, con
     return out->first != NONE && may_change_in_place(p, p->clusters[out->first].nodes[0]->cluster, input, owner);
 }
 
-static bool resolve_states(struct assigner *p, struct storage_assignment *out)
+static bool resolve_states(struct assigner *p)
 {
     struct graph *g = p->g;
+    struct storage_assignment *out = &p->out;
 
     out->copies = arena_array(p->results, g->output_count, sizeof *out->copies);
     if (!out->copies)
@@ -244,7 +268,8 @@ static bool make_blocks(struct assigner *p)
     for (uint32_t i = 0; i < p->g->cluster_count; i++)
         most += p->clusters[i].output_count;
     p->blocks = arena_array(&p->arena, most, sizeof *p->blocks);
-    if (!p->blocks)
+    p->gifts = arena_array(&p->arena, most, sizeof *p->gifts);
+    if (!p->blocks || !p->gifts)
         return error_out_of_memory(&p->g->error);
     for (const struct cluster *c = p->g->first_cluster; c; c = c->next) {
         if (c->kind == CLUSTER_VIEW)
@@ -252,7 +277,7 @@ static bool make_blocks(struct assigner *p)
         for (uint32_t i = 0; i < p->clusters[c->index].output_count; i++) {
             const struct value *output = p->clusters[c->index].outputs[i], *owner = owner_of(p, output, NULL);
             if (owner->kind == VALUE_RESULT && p->values[owner->index].output == NONE && p->values[owner->index].block == NONE)
-                give_block(p, c, owner, output);
+                choose_block(p, c, owner, output);
         }
     }
     return true;
@@ -280,15 +305,20 @@ static void fill_storage(struct assigner *p, const struct value *v, struct stora
     }
 }
 
-static bool assign(struct assigner *p, struct storage_order *order, struct storage_assignment *out)
+/* Decides everything but offsets. */
+static bool decide(struct assigner *p)
 {
     struct graph *g = p->g;
+    size_t parts = 0;
 
+    graph_for_each (g, n)
+        parts += n->op == OP_CONCAT ? n->input_count : 0;
     p->values = arena_array(&p->arena, g->value_count, sizeof *p->values);
-    out->values = arena_array(p->results, g->value_count, sizeof *out->values);
-    if (!p->values || !out->values || (!p->clusters && !collect(p)))
+    p->out.values = arena_array(p->results, g->value_count, sizeof *p->out.values);
+    p->parts = arena_array(&p->arena, parts, sizeof *p->parts);
+    if (!p->values || !p->out.values || !p->parts || (!p->clusters && !collect(p)))
         return error_out_of_memory(&g->error);
-    out->count = g->value_count;
+    p->out.count = g->value_count;
     for (uint32_t i = 0; i < g->value_count; i++)
         p->values[i].output = p->values[i].first = p->values[i].block = NONE;
 
@@ -298,12 +328,36 @@ static bool assign(struct assigner *p, struct storage_order *order, struct stora
     for (uint32_t i = 0; i < g->output_count; i++)
         p->values[owner_of(p, g->outputs[i].value, NULL)->index].output = i;
     find_lifetimes(p);
-    if (!resolve_states(p, out) || !make_blocks(p))
-        return false;
-    if (!assign_offsets(p->blocks, p->block_count, order, &out->arena_bytes, &out->arena_lower_bound))
-        return error_out_of_memory(&g->error);
+    return resolve_states(p) && make_blocks(p);
+}
 
-    for (const struct cluster *c = g->first_cluster; c; c = c->next) {
+/* Repeats what was decided at other sizes.  Returns false if it is not valid at these. */
+static bool decide_again(struct assigner *p)
+{
+    p->again = true;
+    p->part_count = p->block_count = 0;
+    resolve_views(p);
+    for (uint32_t i = 0; i < p->g->output_count; i++) /* a copy is valid, too */
+        if (p->g->outputs[i].state && p->values[owner_of(p, p->g->outputs[i].value, NULL)->index].output != NONE &&
+            !state_is_in_place(p, p->g->outputs[i].state, owner_of(p, p->g->outputs[i].value, NULL)))
+            return false;
+    for (uint32_t i = 0; i < p->gift_count; i++) {
+        const struct gift *gift = &p->gifts[i];
+
+        if (gift->input && !may_take_over(p, gift->cluster, gift->input, gift->owner))
+            return false;
+        give_block(p, gift);
+    }
+    return true;
+}
+
+static bool finish(struct assigner *p, struct storage_order *order)
+{
+    struct storage_assignment *out = &p->out;
+
+    if (!assign_offsets(p->blocks, p->block_count, order, &out->arena_bytes, &out->arena_lower_bound))
+        return error_out_of_memory(&p->g->error);
+    for (const struct cluster *c = p->g->first_cluster; c; c = c->next) {
         const struct cluster_nodes *nodes = &p->clusters[c->index];
         for (uint32_t i = 0; i < nodes->input_count; i++)
             fill_storage(p, nodes->inputs[i], &out->values[nodes->inputs[i]->index]);
@@ -313,18 +367,44 @@ static bool assign(struct assigner *p, struct storage_order *order, struct stora
     return true;
 }
 
-bool storage_assign(struct graph *g, const struct cluster_nodes *clusters, struct arena *arena, int64_t alignment,
-                    storage_may_share may_share, void *user, struct storage_order *order, struct storage_assignment *out)
+static void assigner_free(struct assigner *p)
 {
-    struct assigner p = {.g = g,
-                         .clusters = clusters,
-                         .results = arena,
-                         .alignment = alignment > TARGET_ALIGNMENT ? alignment : TARGET_ALIGNMENT,
-                         .may_share = may_share,
-                         .user = user};
+    if (p)
+        arena_free(&p->arena);
+    free(p);
+}
+
+void storage_forget(struct storage_kept *kept)
+{
+    free(kept->order.blocks);
+    assigner_free(kept->assigner);
+    *kept = (struct storage_kept){0};
+}
+
+bool storage_assign(struct graph *g, const struct cluster_nodes *clusters, struct arena *arena, int64_t alignment,
+                    storage_may_share may_share, void *user, struct storage_kept *kept, struct storage_assignment *out)
+{
+    struct storage_kept once = {0}, *k = kept ? kept : &once;
+    struct assigner *p = k->assigner;
 
     memset(out, 0, sizeof *out);
-    bool done = assign(&p, order, out);
-    arena_free(&p.arena);
+    if (p)
+        p->user = user;
+    if (p && !decide_again(p)) {
+        assigner_free(p);
+        p = k->assigner = NULL;
+    }
+    bool done = p != NULL;
+    if (!p && (p = k->assigner = calloc(1, sizeof *p))) {
+        *p = (struct assigner){.g = g, .clusters = clusters, .may_share = may_share, .user = user};
+        p->results = kept ? &p->arena : arena;
+        p->alignment = alignment > TARGET_ALIGNMENT ? alignment : TARGET_ALIGNMENT;
+        done = decide(p);
+    }
+    done = p ? done && finish(p, kept ? &k->order : NULL) : error_out_of_memory(&g->error);
+    if (done)
+        *out = p->out;
+    if (!kept || !done)
+        storage_forget(k);
     return done;
 }

@@ -210,7 +210,7 @@ static enum attempt attempt_clusters(struct compiler *k)
     k->times->lower += lowered - start;
 
     if (!storage_assign(k->g, k->found.nodes, &k->arena, k->target->storage_alignment, may_share, k,
-                        k->planned ? &k->planned->order : NULL, &k->storage)) {
+                        k->planned ? &k->planned->storage : NULL, &k->storage)) {
         *k->e = k->g->error;
         return ATTEMPT_FAILED;
     }

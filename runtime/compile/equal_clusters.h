@@ -11,7 +11,7 @@ struct equal_clusters {
     struct cluster_nodes *nodes;
     uint32_t *like; /* 1 + the index of the first one that lowering cannot tell apart: it has the same nodes between values of
                        the same types; 0: none */
-    struct storage_order order; /* of a plan */
+    struct storage_kept storage; /* of a plan */
 };
 
 /** Collects the clusters of a graph in the arena, and finds equal ones.  Returns false if memory runs out. */

@@ -55,8 +55,9 @@ struct plan {
     uint32_t *sizes[SAMPLES_MAX]; /* of the expressions */
     uint32_t *numbers[SAMPLES_MAX];
     struct walk all;
-    bool other_constants;  /* a sample has had others */
-    uint32_t *quantity_of; /* by number, and after those by expression at which slices start */
+    bool other_constants;       /* a sample has had others */
+    uint32_t *open, open_count; /* the numbers that are not the same at all sizes */
+    uint32_t *quantity_of;      /* by number, and after those by expression at which slices start */
     struct quantity *quantities;
     struct arena arena;             /* of what follows */
     struct equal_clusters clusters; /* of g, at all sizes */
@@ -140,6 +141,7 @@ static void forget_clusters(struct plan *plan)
         kernel_free(c->kept ? c->kept->kernel : NULL);
         c->kept = NULL;
     }
+    storage_forget(&plan->clusters.storage);
     arena_free(&plan->arena);
     plan->clusters.nodes = NULL;
 }
@@ -153,7 +155,6 @@ static void plan_free(struct plan *plan)
     walk_end(&plan->all);
     free(plan->quantity_of);
     free(plan->quantities);
-    free(plan->clusters.order.blocks);
     forget_clusters(plan);
     graph_free(plan->g);
     free(plan);
@@ -490,12 +491,16 @@ static bool guards_hold(const struct plans *p, const struct plan *plan, const ui
 /* Finds the clusters that are equal at all sizes, whose numbers are the same quantities: these are in the place of numbers. */
 static bool find_equal(struct plan *plan)
 {
-    for (uint32_t i = 0; i < plan->all.number_count; i++)
-        if (plan->quantity_of[i] != NONE)
+    plan->open = arena_array(&plan->arena, plan->all.number_count, sizeof *plan->open);
+    plan->open_count = 0;
+    for (uint32_t i = 0; plan->open && i < plan->all.number_count; i++)
+        if (plan->quantity_of[i] != NONE) {
+            plan->open[plan->open_count++] = i;
             *plan->all.numbers[i].place = DIM_OPEN | plan->quantity_of[i];
+        }
     graph_renumber(plan->g);
     struct kept_stage *kept = arena_array(&plan->arena, plan->g->cluster_count, sizeof *kept);
-    if (!kept || !equal_clusters_find(plan->g, &plan->arena, &plan->clusters)) {
+    if (!plan->open || !kept || !equal_clusters_find(plan->g, &plan->arena, &plan->clusters)) {
         forget_clusters(plan);
         return false;
     }
@@ -548,9 +553,8 @@ static bool set_numbers(struct plan *plan, const uint32_t *sizes)
 
     for (uint32_t k = 0; ok && k < plan->quantity_count; k++)
         ok = evaluate(&plan->quantities[k], sizes, &values[k]) && values[k] >= 0 && values[k] <= ELEMENT_COUNT_MAX;
-    for (uint32_t i = 0; ok && i < plan->all.number_count; i++)
-        if (plan->quantity_of[i] != NONE)
-            *plan->all.numbers[i].place = (uint32_t)values[plan->quantity_of[i]];
+    for (uint32_t i = 0; ok && i < plan->open_count; i++)
+        *plan->all.numbers[plan->open[i]].place = (uint32_t)values[plan->quantity_of[plan->open[i]]];
     free(values);
     return ok;
 }
