@@ -134,8 +134,8 @@ static void describe(uint32_t facts, const char *arch, struct isa *isa)
 
 bool isa_probe(struct machine *m, const char *triple, struct isa *isa, struct error *e)
 {
-    /* Features of Thumb are those of Arm. */
-    struct question q = {.m = m, .triple = begins_with(triple, "thumb") ? "arm" : triple};
+    const bool arm64 = begins_with(triple, "arm64"); /* Apple's name of AArch64; features of Thumb are those of Arm */
+    struct question q = {.m = m, .triple = arm64 ? "aarch64" : begins_with(triple, "thumb") ? "arm" : triple};
     bool ok = machine_protect(LLVM_TARGETS, &m->abandoned, find_facts, &q, e);
     char *cpu = ok ? LLVMGetTargetMachineCPU(m->tm) : NULL;
 
