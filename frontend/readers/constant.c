@@ -81,9 +81,8 @@ const WNNDimension *model_name(const struct model_options *options, WNNStringVie
 {
     for (size_t i = 0; i < options->name_count; i++) {
         const WNNStringView n = options->names[i].name;
-        const size_t length = n.length == WNN_STRLEN ? strlen(n.data) : n.length;
 
-        if (length == name.length && length && !memcmp(n.data, name.data, length))
+        if (name.length && view_length(n) == name.length && !memcmp(n.data, name.data, name.length))
             return &options->names[i];
     }
     return NULL;

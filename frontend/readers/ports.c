@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "frontend/readers/ports.h"
 
-#include <string.h>
+#include "ir/support/text.h"
 
 bool ports_index(struct model_port *ports, size_t count, struct name_map *index)
 {
@@ -19,7 +19,7 @@ const struct model_port *ports_find(const struct name_map *index, WNNStringView 
 bool ports_is_count(WNNStringView name, WNNStringView *of, size_t *dimension)
 {
     static const char middle[] = ".shape[";
-    const size_t length = name.length == WNN_STRLEN ? strlen(name.data) : name.length, tail = sizeof middle + 1;
+    const size_t length = view_length(name), tail = sizeof middle + 1;
 
     if (length <= tail || memcmp(name.data + length - tail, middle, sizeof middle - 1) != 0 || name.data[length - 1] != ']' ||
         name.data[length - 2] < '0' || name.data[length - 2] > '9')

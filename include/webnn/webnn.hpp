@@ -18,6 +18,7 @@
 #ifndef WEBNN_WEBNN_HPP_
 #define WEBNN_WEBNN_HPP_
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -336,14 +337,14 @@ class Graph : public Handle<WNNGraph, wnnGraphAddRef, wnnGraphRelease>
     {
         return runSized({}, inputs, names, cancellation);
     }
-    /** Does the same for sizes of all named dimensions. */
+    /** Does the same for these sizes of named dimensions; those that follow from the length of an input may be omitted. */
     std::map<std::string, Result> runSized(NamedSizes const &sizes, std::vector<NamedInput> const &inputs,
                                            std::vector<std::string> const &names = {},
                                            Cancellation const &cancellation = Cancellation(nullptr)) const
     {
         std::map<std::string, Result> results;
         std::vector<NamedOutput> to;
-        for (auto const &[name, descriptor] : sizedOutputs(sizes))
+        for (auto const &[name, descriptor] : sizedOutputs(sizes, inputs))
             if (names.empty())
                 results[name].descriptor = descriptor;
             else
@@ -371,20 +372,40 @@ class Graph : public Handle<WNNGraph, wnnGraphAddRef, wnnGraphRelease>
     }
 
   private:
-    std::vector<std::pair<std::string, OperandDescriptor>> sizedOutputs(NamedSizes const &sizes) const
+    /* Describes outputs for these sizes and those that follow from the lengths of inputs; compute refuses what is left. */
+    std::vector<std::pair<std::string, OperandDescriptor>> sizedOutputs(NamedSizes const &sizes,
+                                                                        std::vector<NamedInput> const &given) const
     {
-        std::vector<std::pair<std::string, OperandDescriptor>> result = outputs();
+        std::vector<std::pair<std::string, OperandDescriptor>> result = outputs(), inputs = this->inputs();
         NamedShapes shapes;
-        if (sizes.empty())
-            return result;
-        for (auto const &[name, descriptor] : this->inputs()) {
-            std::vector<std::uint32_t> shape = descriptor.shape;
-            for (std::size_t i = 0; i < descriptor.dimensions.size(); i++)
-                for (auto const &[dimension, size] : sizes)
-                    if (descriptor.dimensions[i].name == dimension)
-                        shape[i] = size;
-            shapes[name] = shape;
+        auto const set = [&](std::string_view name, std::size_t size) {
+            for (auto &[input, d] : inputs)
+                for (std::size_t k = 0; k < d.dimensions.size(); k++)
+                    if (d.dimensions[k].name == name)
+                        d.shape[k] = static_cast<std::uint32_t>(size);
+        };
+        for (auto const &[name, size] : sizes)
+            set(name, size);
+        for (std::size_t i = 0; i < given.size(); i++) /* each may tell the size that another one lacks */
+            for (NamedInput const &buffer : given)
+                for (auto const &[name, d] : inputs) {
+                    WNNNamedBuffer const b = buffer.native();
+                    OperandDescriptor one{d.dataType, d.shape}; /* its bytes for a size of 1, or 0 if several are unknown */
+                    auto const at = std::find(one.shape.begin(), one.shape.end(), 0u);
+                    if (at == one.shape.end() || name != std::string_view(b.name.data, b.name.length))
+                        continue;
+                    *at = 1;
+                    if (one.byteLength())
+                        set(d.dimensions[at - one.shape.begin()].name, b.byteLength / one.byteLength());
+                }
+        bool named = false, known = true;
+        for (auto const &[name, d] : inputs) {
+            named = named || !d.dimensions.empty();
+            known = known && OperandDescriptor{d.dataType, d.shape}.byteLength();
+            shapes[name] = d.shape;
         }
+        if (!named || !known)
+            return result;
         shapes = computeShapes(shapes);
         for (auto &[name, descriptor] : result)
             descriptor.shape = shapes[name];

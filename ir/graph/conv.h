@@ -33,9 +33,8 @@ struct conv_view {
 struct conv_view conv_view(const struct node *n);
 
 /**
- * What the specification's steps let through, the public suite expects to be accepted by the builder, and nothing can compute:
- * a transposed convolution whose input channels cannot be divided among its groups.  So it is the build that fails, or the
- * variant for sizes of names.  Returns false after an OperationError in *e.
+ * Refuses what the specification's steps let through, the public suite expects the builder to accept, and nothing can compute:
+ * transposed convolutions whose channels cannot be divided among their groups.  Returns false after an OperationError in *e.
  */
 bool graph_check_groups(const struct graph *g, struct error *e);
 

@@ -290,10 +290,9 @@ void future_give_back(WNNContext context, struct future *f)
 
 WNNFuture future_close(WNNContext context, struct future *f)
 {
-    WNNFuture result = {f ? f->id : 0};
-
     if (!f)
-        return result;
+        return (WNNFuture){0};
+    const WNNFuture result = {f->id};
     future_give_back(context, f);
     wnnContextRelease(context);
     return result;

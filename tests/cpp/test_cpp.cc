@@ -334,7 +334,14 @@ static void dimensions_have_names(webnn::Context const &context)
     EXPECT((graph.computeShapes({{"x", {2, 3}}}).at("y") == std::vector<std::uint32_t>{2, 4}));
     graph.computeSized({{"length", 3}}, {{"x", in}}, {{"y", out}});
     EXPECT((out == std::vector<float>{1, 2, 3, 0, 4, 5, 6, 0}));
-    EXPECT((graph.runSized({{"length", 2}, {"batch", 3}}, {{"x", in}}).at("y").as<float>() == in));
+    EXPECT((graph.runSized({{"length", 2}}, {{"x", in}}).at("y").as<float>() == in));
+    EXPECT(error_of(WNNStatus_TypeError, [&] { graph.run({{"x", in}}); }).find("is not known; it is one of input \"x\"") !=
+           std::string::npos);
+    webnn::GraphBuilder const c(context);
+    webnn::Operand const past = c.input("past", DataType::float32, {"past", 2}),
+                         now = c.input("now", DataType::float32, {"length", 2});
+    auto const all = c.build({{"all", c.concat({past, now}, 0)}}).run({{"past", in}, {"now", std::vector{7.0f, 8.0f}}});
+    EXPECT((all.at("all").descriptor.shape == std::vector<std::uint32_t>{4, 2}));
     EXPECT(error_of(WNNStatus_TypeError, [&] { graph.computeShapes({{"x", {1, 8}}}); }).find("\"length\" is 8") !=
            std::string::npos);
     EXPECT(graph.variantCounts().built == 2);

@@ -141,9 +141,5 @@ WNNStatus wnnModelInfoGetMetadata(WNNModelInfo info, size_t index, WNNModelMetad
 
 char const *wnnModelEscape(WNNStringView text, char *buffer, size_t size)
 {
-    const size_t length = !text.data ? 0 : text.length == WNN_STRLEN ? strlen(text.data) : text.length;
-
-    if (size && buffer)
-        escape_text(buffer, size, text.data ? text.data : "", length);
-    return buffer;
+    return size && buffer ? view_quote(buffer, size, text) : buffer;
 }

@@ -68,9 +68,9 @@ static WNNStatus read_options(WNNModelOptions *out, const WNNModelOptions *given
 
 static WNNStatus copy_name(struct request *r, WNNStringView view, const char **name)
 {
-    size_t length = view.length == WNN_STRLEN && view.data ? strlen(view.data) : view.length;
+    const size_t length = view_length(view);
 
-    if (!view.data || !length || memchr(view.data, 0, length))
+    if (!length || memchr(view.data, 0, length))
         return reader_refuse("model options: a name is empty or holds a NUL byte");
     *name = arena_string(&r->memory, view.data, length);
     return *name ? WNNStatus_Success : reader_no_memory();

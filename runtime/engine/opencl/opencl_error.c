@@ -28,11 +28,8 @@ bool opencl_failed(struct engine_opencl *o, const char *call, cl_int code, struc
 {
     char name[24];
 
-    if (is_fatal(code)) {
-        lose(o, call, code);
-        opencl_is_usable(o, e);
-        return false;
-    }
+    if (is_fatal(code))
+        return opencl_wait_failed(o, call, code, e);
     return error_set(e, WNNStatus_OperationError, "%s on the OpenCL device %s: %s", call, o->device.name,
                      opencl_error_name(code, name));
 }
@@ -40,8 +37,7 @@ bool opencl_failed(struct engine_opencl *o, const char *call, cl_int code, struc
 bool opencl_wait_failed(struct engine_opencl *o, const char *call, cl_int code, struct error *e)
 {
     lose(o, call, code);
-    opencl_is_usable(o, e);
-    return false;
+    return opencl_is_usable(o, e);
 }
 
 bool opencl_is_usable(struct engine_opencl *o, struct error *e)

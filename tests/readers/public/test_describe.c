@@ -45,9 +45,9 @@ TEST(sizes_of_run_time_are_outputs)
     assert_true(wnnModelIsCount(count.name, &of, &d));
     assert_int_equal(of.length, 1);
     assert_int_equal(d, 1);
-    for (size_t i = 0; i < 5; i++)
-        assert_false(wnnModelIsCount(WNN_STR(((const char *const[]){"y", "y.shape", "y.shape[x]", ".shape[0", "shape[0]"})[i]),
-                                     &of, &d));
+    static const char *const others[] = {NULL, "y", "y.shape", "y.shape[x]", ".shape[0", "shape[0]"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(wnnModelIsCount((WNNStringView){others[i], WNN_STRLEN}, &of, &d));
 }
 
 /** Holds a model as the bytes of an ONNX file. */
