@@ -16,7 +16,7 @@
 #   make random TIME=3600                      random graphs for so long
 #   make generated-long [HOURS=1] [SEED=1]     generated models under sanitizers, as many as the time allows
 #   make bench                                 time kernels, operators and networks
-#   make install [PREFIX=/usr/local]           install what is built; DESTDIR is put in front
+#   make install [PREFIX=/usr/local]           install what is built, else build the programs first; DESTDIR is put in front
 #   make uninstall                             remove what was installed
 #   make size [REVISION=HEAD^]                 lines of each folder and words of each page, compared with a revision
 #   make doc                                   render the reference of the public headers, where there is doxygen
@@ -114,7 +114,10 @@ doc:
 	cmake --preset release
 	cmake --build build/release --target doc
 
-install:
+build/release/bin/webnn-run:
+	$(MAKE) programs
+
+install: build/release/bin/webnn-run
 	cmake --install build/release --prefix $(PREFIX)
 
 uninstall:
