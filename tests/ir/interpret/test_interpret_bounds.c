@@ -443,6 +443,19 @@ TEST(infinite_weights_next_to_padding_are_uncertain)
     check_unknown("s = conv2d(x, w, padding=[0, 0, 1, 0]); r = slice(s, [0, 0, 0, 1], [1, 1, 1, 1]);", false);
 }
 
+/** Products and sums of an interpolation of subnormal numbers are rounded to the least of these, not to 24 bits. */
+TEST(interpolated_subnormals_are_uncertain)
+{
+    OWNED(graph) struct graph *g =
+        parse_body("consts { a: f32[1, 1, 1, 2] @values([1e-44, 4e-45]); } nodes { r = resample2d(a, "
+                   "mode=\"linear\", sizes=[1, 5]); } outputs { r; }");
+    float r[5];
+    double bounds[5];
+
+    run(g, NULL, r, bounds);
+    assert_true(bounds[1] >= 0x1p-149 && bounds[2] >= 0x1p-149 && bounds[2] < 0x1p-139);
+}
+
 /** Starting at +0 or at the first term makes a difference for zeros only. */
 TEST(zero_sums_have_either_sign)
 {
