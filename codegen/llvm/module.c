@@ -388,21 +388,14 @@ static bool is_strided(const struct schedule *s)
     return strided && !s->tiled && !s->stages;
 }
 
-/* Returns whether code is as fast without a scheduler: with 32 registers, but for windows of floats that share loads. */
-static bool is_ordered(const struct machine *m, const struct schedule *s)
-{
-    return m->target->isa.vector_bits == 512 && !(s->tiled && s->tile.window.row.neighbours && !s->tile.blocks.bytes.own);
-}
-
-/* Returns whether code by FastISel is as fast: that of register tiles whose windows share no loads, and of stages without long
+/* Returns whether code by FastISel is as fast with 32 registers: that of register tiles, and of stages without long
  * straight-line code, as Winograd's transforms have. */
-static bool is_selected_quickly(const struct machine *m, const struct schedule *s)
+static bool is_selected_quickly(const struct schedule *s)
 {
-    enum { STRAIGHT_LINE_MOST = 32 /* expressions of a stage */ };
-    bool quick = m->target->isa.vector_bits == 512 && (s->stages || (s->tiled && !s->tile.window.row.neighbours));
+    bool quick = s->stages || s->tiled;
 
     for (uint32_t i = 0; i < s->kernel->stage_count; i++)
-        quick &= s->stages[i]->kernel->expr_count <= STRAIGHT_LINE_MOST;
+        quick &= s->stages[i]->kernel->expr_count <= 32;
     return quick;
 }
 
@@ -420,7 +413,8 @@ static bool compile_module(const struct compilation *c, LLVMContextRef context, 
         return false;
     dump_module(m, k, c->symbol, ".ll", module);
     m->times.emit_ms += milliseconds_now() - start;
-    const struct code_traits t = {is_strided(c->s), is_ordered(m, c->s), is_selected_quickly(m, c->s)};
+    const bool many_registers = m->target->isa.vector_bits == 512;
+    const struct code_traits t = {is_strided(c->s), many_registers, many_registers && is_selected_quickly(c->s)};
     if (!machine_optimize(m, module, c->e) || (t.strided && !machine_run_passes(m, module, PEEPHOLES, c->e)))
         return false;
     dump_module(m, k, c->symbol, ".opt.ll", module);

@@ -54,32 +54,40 @@ static uint32_t operand_a(const struct emitter *e, const struct sums *t)
     return multiplies_bytes(e) ? e->s->tile.blocks.bytes.a : e->k->exprs[t->reduce].args[0];
 }
 
+/* Makes ready the address of element x of a line, after those before it: LLVM takes no time to find good ones. */
+static void reach_element(struct emitter *e, const struct context *first, struct context *of, uint32_t expr, uint32_t x)
+{
+    const struct build *m = &e->m;
+    const uint32_t form = e->info.expr_form[expr], tensor = e->k->exprs[expr].tensor;
+    V stride = form_coefficient(e, &e->info.forms[form], e->k->parallel_count + e->k->reduced_count - 1);
+    T element = storage_type(e->k->tensors[tensor].type);
+    int64_t known;
+
+    if (x == 0)
+        of->line = op_opaque(m, op_address(m, element, tensor_pointer(e, tensor), form_evaluate(e, first, form).base));
+    else if (x % 2 == 0 && !is_int_constant(stride, &known))
+        of->line = op_opaque(m, op_address(m, element, of->line, op_mul(m, const_index(m, 2), stride)));
+    of->element = op_mul(m, const_index(m, is_int_constant(stride, &known) ? x : x % 2), stride);
+}
+
 /* Makes the vectors of B ready that belong to a line of the window. */
 static void load_window(struct emitter *e, const struct context *cx, const struct sums *t, struct window *w, uint32_t y)
 {
-    const struct build *m = &e->m;
-    const uint32_t expr = e->k->exprs[t->reduce].args[1], form = e->info.expr_form[expr];
+    const uint32_t expr = e->k->exprs[t->reduce].args[1], last = e->k->parallel_count + e->k->reduced_count - 1;
     const struct kexpr *b_load = &e->k->exprs[expr];
+    const bool one_address = b_load->op == K_LOAD && !multiplies_bytes(e) && kaffine_coefficient(b_load->index, last) &&
+                             !kaffine_derives(e->k, b_load->index, last);
     struct context of = *cx;
-    V word = NULL, stride = NULL;
+    V word = NULL;
 
-    const uint32_t last = e->k->parallel_count + e->k->reduced_count - 1;
-    if (b_load->op == K_LOAD && !multiplies_bytes(e) && kaffine_coefficient(b_load->index, last) &&
-        !kaffine_derives(e->k, b_load->index, last)) { /* one address for a line */
-        open_window_step(e, w, y, 0);
-        T element = storage_type(e->k->tensors[b_load->tensor].type);
-        V tensor = tensor_pointer(e, b_load->tensor), first = form_evaluate(e, cx, form).base;
-        stride = form_coefficient(e, &e->info.forms[form], last);
-        of.line = op_opaque(m, op_address(m, element, tensor, first));
-    }
     for (uint32_t x = 0; x < w->width; x++) {
         V *b = &w->b[y * w->width + x];
         open_window_step(e, w, y, x);
-        if (of.line)
-            of.element = op_mul(m, const_index(m, x), stride);
+        if (one_address)
+            reach_element(e, cx, &of, expr, x);
         *b = multiplies_bytes(e) ? byte_products_own_b(e, cx) : expr_value_lanes(e, &of, expr, cx->lanes);
         if (w->words)
-            *b = word = push_byte(m, x % BYTE_WORD ? word : NULL, *b);
+            *b = word = push_byte(&e->m, x % BYTE_WORD ? word : NULL, *b);
     }
 }
 
@@ -132,7 +140,6 @@ static void window_element(struct emitter *e, const struct context *cx, struct s
 {
     const struct tile_window *by = &e->s->tile.window;
     const struct build *m = &e->m;
-    const uint32_t last = e->k->parallel_count + e->k->reduced_count - 1;
     V a = NULL;
 
     for (uint32_t row = 0; row < cx->tile->lines * cx->tile->rows; row++) {
@@ -143,11 +150,7 @@ static void window_element(struct emitter *e, const struct context *cx, struct s
         if (ky == UINT32_MAX || kx == UINT32_MAX)
             continue;
         if (!a || !by->row.neighbours) {
-            struct context of = context_of_copy(cx, copy);
-            if (cx->line) {
-                V stride = form_coefficient(e, &e->info.forms[e->info.expr_form[operand_a(e, t)]], last);
-                of.element = op_mul(m, const_index(m, x), stride);
-            }
+            const struct context of = context_of_copy(cx, copy);
             open_window_step(e, w, ky, kx);
             a = multiplies_bytes(e) ? byte_products_own_a(e, &of)
                                     : expr_value_lanes(e, &of, e->k->exprs[t->reduce].args[0], cx->lanes);
@@ -193,13 +196,11 @@ static void window_line(struct emitter *e, const struct context *cx, struct sums
             if ((step = step_in_window(&by->line, y, l, w->height)) != UINT32_MAX)
                 add_corrections(e, cx, t, w, step, l);
     }
-    /* LLVM takes no time to find better addresses than these. */
-    if (by->row.neighbours && by->row.inside == 1 && a->op == K_LOAD &&
-        kaffine_coefficient(a->index, e->k->parallel_count + e->k->reduced_count - 1)) {
-        V tensor = tensor_pointer(e, a->tensor), first_element = form_evaluate(e, &at, e->info.expr_form[load]).base;
-        of.line = op_opaque(&e->m, op_address(&e->m, storage_type(e->k->tensors[a->tensor].type), tensor, first_element));
-    }
+    const bool one_address = by->row.neighbours && by->row.inside == 1 && a->op == K_LOAD &&
+                             kaffine_coefficient(a->index, e->k->parallel_count + e->k->reduced_count - 1);
     for (uint32_t x = 0; x < elements; x++) {
+        if (one_address)
+            reach_element(e, &at, &of, load, x);
         of.steps_hold = by->skips && x >= by->low && x + by->high < elements;
         window_element(e, &of, t, w, y, x, &word);
     }
