@@ -259,10 +259,8 @@ static bool find_codes(struct codegen *c, uint32_t count, struct schedule *const
     for (uint32_t i = 0; ok && i < count; i++) {
         arena_free(&scratch); /* which the next text has again */
         char *structure = schedule_structure(schedules[i], &scratch);
-        if (!structure) {
-            ok = error_out_of_memory(e);
+        if (!(ok = structure || error_out_of_memory(e)))
             break;
-        }
         uint64_t hash = hash_bytes(structure, strlen(structure));
         bool room = table_reserve(&c->codes, NULL, c->codes.count + 1);
         struct table_entry *place = table_find(c, hash, structure);
@@ -305,9 +303,7 @@ bool codegen_compile(struct codegen *c, uint32_t count, struct schedule *const *
     pthread_mutex_lock(&c->lock);
     uint32_t job_count = 0;
     bool ok = find_codes(c, count, schedules, k, jobs, &job_count, e);
-    if (ok && job_count && !memory_has_room(ROOM_BYTES))
-        ok = error_out_of_memory(e);
-    if (ok && job_count) {
+    if (ok && job_count && (ok = memory_has_room(ROOM_BYTES) || error_out_of_memory(e))) {
         compile_jobs(c, &(struct job_queue){jobs, job_count, 1, cancelled, user, false});
         ok = link_jobs(c, jobs, job_count, e);
     }

@@ -183,7 +183,7 @@ static uint32_t insert(struct kernel *k, struct kexpr *e)
     if (k->error.status)
         return KEXPR_NONE;
     if (!array_reserve(&b->arena, &k->exprs, &b->expr_capacity, k->expr_count + 1, sizeof *k->exprs) ||
-        !table_reserve(&b->table, &b->arena, max_u32((uint32_t)b->expr_capacity, 64))) {
+        !table_reserve(&b->table, &b->arena, max_u32((uint32_t)b->expr_capacity, 256))) {
         error_out_of_memory(&k->error);
         return KEXPR_NONE;
     }

@@ -14,7 +14,7 @@
 /* ---- numbers ---- */
 
 struct numbering {
-    struct arena *arena;
+    struct arena scratch;
     struct knumbers *out;         /* whose arrays have room for all numbers */
     struct table slots;           /* by kind and value; an item is the slot + 1 as an address */
     uint32_t *kinds;              /* by slot */
@@ -44,7 +44,7 @@ static int32_t slot_of(struct numbering *n, uint32_t kind, int64_t value)
     if (*recent < count && n->out->params[*recent] == value && n->kinds[*recent] == kind)
         return (int32_t)*recent;
     const uint64_t hash = hash_mix(kind, (uint64_t)value);
-    if (!table_reserve(&n->slots, n->arena, count + 1)) {
+    if (!table_reserve(&n->slots, &n->scratch, max_u32(count + 1, 64))) {
         n->failed = true;
         return -1;
     }
@@ -122,8 +122,7 @@ static size_t count_numbers(const struct kernel *k)
 
 bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena *a, struct knumbers *out)
 {
-    struct arena scratch = {0};
-    struct numbering n = {.arena = &scratch, .out = out};
+    struct numbering n = {.out = out};
     const size_t most = count_numbers(k);
     const bool multiplies = kernel_multiplies(k);
 
@@ -131,11 +130,9 @@ bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena
     out->vars = arena_array(a, (size_t)k->var_count + k->expr_count + k->store_count + 1, sizeof *out->vars);
     out->items = arena_grow(a, NULL, 0, most * sizeof *out->items); /* not cleared, which takes as long as filling them */
     out->params = arena_grow(a, NULL, 0, most * sizeof *out->params);
-    n.kinds = arena_grow(&scratch, NULL, 0, most * sizeof *n.kinds);
-    if (!out->vars || !out->items || !out->params || !n.kinds) {
-        arena_free(&scratch);
+    n.kinds = arena_grow(a, NULL, 0, most * sizeof *n.kinds);
+    if (!out->vars || !out->items || !out->params || !n.kinds)
         return false;
-    }
     out->exprs = out->vars + k->var_count;
     out->stores = out->exprs + k->expr_count;
     for (uint32_t i = 0; i < k->expr_count; i++)
@@ -169,7 +166,7 @@ bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena
         number_form(&n, k->stores[i].index, k->macro_tile_vars ? KINDS * (1 + k->stores[i].tensor) : 0);
         number_guards(&n, k->stores[i].guard_count, k->stores[i].guards);
     }
-    arena_free(&scratch);
+    arena_free(&n.scratch);
     return !n.failed;
 }
 

@@ -70,20 +70,12 @@ static double direct_cost(const struct winograd_shape *s, const struct target *t
 
 /* ---- shapes ---- */
 
-/* Cuts the image into macro-tiles of so many tiles.  Returns false if they are cut like smaller ones. */
-static bool cut(struct winograd_shape *s, int64_t height, int64_t width, int64_t mr)
+/* Cuts a dimension of the image into macro-tiles of so many tiles.  Returns false if it is cut like by fewer. */
+static bool cut(struct winograd_shape *s, uint32_t d, int64_t macro_tile)
 {
-    const int64_t macro_tile[2] = {height, width};
-
-    for (uint32_t d = 0; d < 2; d++) {
-        s->count[d] = ceil_div(s->tiles[d], macro_tile[d]);
-        s->macro_tile[d] = macro_tile[d];
-        if (ceil_div(s->tiles[d], s->count[d]) != macro_tile[d])
-            return false;
-    }
-    s->mr = mr;
-    s->rows = ceil_div(height * width, mr) * mr;
-    return true;
+    s->count[d] = ceil_div(s->tiles[d], macro_tile);
+    s->macro_tile[d] = macro_tile;
+    return ceil_div(s->tiles[d], s->count[d]) == macro_tile;
 }
 
 /*
@@ -100,10 +92,13 @@ static void choose_macro_tiles(struct winograd_shape *s, const struct target *t)
     double least = 0;
 
     for (uint32_t i = 0; i < choices; i++)
-        for (int64_t height = 1; height <= s->tiles[0] && height <= facts->tiles_most; height++)
-            for (int64_t width = 1; width <= s->tiles[1] && height * width <= facts->tiles_most; width++) {
-                if (!cut(s, height, width, mr[i]))
+        for (int64_t height = 1, most = facts->tiles_most; height <= s->tiles[0] && height <= most; height++)
+            for (int64_t width = 1, end = cut(s, 0, height) ? s->tiles[1] : 0; width <= end && height * width <= most;
+                 width++) {
+                if (!cut(s, 1, width))
                     continue;
+                s->mr = mr[i];
+                s->rows = ceil_div(height * width, s->mr) * s->mr;
                 double cost = transformed_cost(s, t) * (i ? facts->special : 1);
                 for (uint32_t d = 0; d < 2; d++)
                     cost *= s->count[d] * s->macro_tile[d] > s->tiles[d] ? facts->special : 1;

@@ -192,7 +192,7 @@ static struct table_entry *memo_place(const struct lowering *l, uint64_t hash, c
 static void memo_add(struct lowering *l, const struct value *v, const struct map *m, uint32_t expr)
 {
     const uint64_t hash = memo_hash(v, m);
-    struct lower_memo *e = arena_alloc(&l->scratch, sizeof *e);
+    struct lower_memo *e = arena_grow(&l->scratch, NULL, 0, sizeof *e);
 
     if (!e || !table_reserve(&l->memo, &l->scratch, l->memo.count + 1)) {
         lower_no_memory(l);
