@@ -74,11 +74,19 @@ static bool loads_vectors(const struct schedule *s, const struct kexpr *x)
     return kaffine_coefficient(x->index, s->vector_var) == 1 || tile_loads_words(s->kernel, x, s->vector_var);
 }
 
-/** Returns how many rows of a tile a variable fills: what makes one variable a better M than another. */
-static int64_t rows_of(const struct schedule *s, uint32_t var)
+/** Returns how many rows of a tile a variable fills: what makes one variable a better M than another.  Best is one along which
+ * windows overlap (struct tile_window). */
+static int64_t rows_of(const struct schedule *s, const bool *loads, uint32_t var)
 {
-    const int64_t size = s->kernel->vars[var].size, tall = s->facts->contraction.tall_rows;
+    const struct kernel *k = s->kernel;
+    const int64_t size = k->vars[var].size, tall = s->facts->contraction.tall_rows, most = s->facts->contraction.window.steps;
 
+    for (uint32_t i = 0; operands_are_own(s) && i < k->expr_count; i++) {
+        const int64_t along = loads[i] ? kaffine_coefficient(k->exprs[i].index, var) : 0;
+        const int64_t step = kaffine_coefficient(k->exprs[i].index, k->parallel_count + k->reduced_count - 1);
+        if (along > 0 && step > 0 && along <= most * gcd(along, step) && step <= most * gcd(along, step))
+            return tall + 1;
+    }
     return size < tall ? size : tall;
 }
 
@@ -149,7 +157,7 @@ bool tile_find(struct schedule *s, const struct target *target)
         for (uint32_t i = 0; i < k->expr_count; i++)
             shared |= loads[i] && loads_vectors(s, &k->exprs[i]) && !kaffine_coefficient(k->exprs[i].index, u);
         if (s->tiled && u != s->vector_var && shared && !var_is_divided(k, u) && !k->vars[u].bounded && k->vars[u].size > 1 &&
-            (s->tile.m_var == KEXPR_NONE || (!target->sizes_vary && rows_of(s, u) > rows_of(s, s->tile.m_var))))
+            (s->tile.m_var == KEXPR_NONE || (!target->sizes_vary && rows_of(s, loads, u) > rows_of(s, loads, s->tile.m_var))))
             s->tile.m_var = u;
     }
     choose_loop_order(s, loads, target->sizes_vary);

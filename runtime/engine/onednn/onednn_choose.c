@@ -38,13 +38,6 @@ static bool has_few_channels(const struct multiplication_facts *f, const struct 
     return is_ungrouped(p) && ((w[1] == 1 && w[0] <= KERNEL_RUN_LEAST) || (is_long && w[1] < f->long_filter_channels));
 }
 
-/* Returns whether a convolution is a transposed one.  The library computes it as the gradient of a convolution: it does 10 to
- * 150 GFLOP/s where generated kernels do 180, and 2 to 20 with an activation, which it computes element by element. */
-static bool is_transposed(const struct dnn_problem *p)
-{
-    return p->kind == DNN_TRANSPOSED_CONVOLUTION && p->weights.rank == 4;
-}
-
 /* Returns whether a convolution is a depthwise one, whose generated kernels keep the filter in registers over lines of the
  * image (struct tile_window in ir/schedule/schedule.h): they take 0.5 to 0.7 of the time that the library takes.  Steps of
  * windows that are longer are loops, and dilated windows share less, where it is faster. */
@@ -121,10 +114,13 @@ bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool co
     const struct multiplication_facts *f = &l->facts->multiplication;
     const int64_t *w = p->weights.dims;
 
+    /* Of transposed convolutions the library computes gradients: at 10 to 150 GFLOP/s where generated kernels do 180, and at 2
+     * to 20 with an activation, which it computes element by element, as it does small groups. */
     if (constant && !p->parts && p->src_type == dnnl_f32 &&
-        (has_few_channels(f, p) || is_transposed(p) || (f->depthwise && is_depthwise(p)) ||
+        (has_few_channels(f, p) || (p->kind == DNN_TRANSPOSED_CONVOLUTION && p->weights.rank == 4) ||
+         (f->depthwise && is_depthwise(p)) ||
          (f->groups && p->kind == DNN_CONVOLUTION && p->weights.rank == 5 && w[1] > 1 && w[1] < KERNEL_RUN_LEAST && w[2] > 1)))
-        return false; /* of small groups the library computes element by element */
+        return false;
     const bool measured = is_ungrouped(p) ? f->convolutions : f->groups && w[1] >= KERNEL_RUN_LEAST;
     if (p->parts || p->src_type != dnnl_f32 || !(p->kind == DNN_MATMUL || (p->kind == DNN_CONVOLUTION && constant && measured)))
         return true;
