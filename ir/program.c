@@ -69,24 +69,29 @@ bool program_describe(struct program *p)
     return true;
 }
 
+void step_drop_kernel(struct program_step *s)
+{
+    if (s->schedule)
+        s->schedule_kind->free(s->schedule);
+    kernel_free(s->kernel);
+    s->schedule = NULL;
+    s->kernel = NULL;
+}
+
 void program_drop_kernels(struct program *p)
 {
-    for (uint32_t i = 0; i < p->step_count; i++) {
-        if (p->steps[i].schedule)
-            p->steps[i].schedule_kind->free(p->steps[i].schedule);
-        kernel_free(p->steps[i].kernel);
-        p->steps[i].schedule = NULL;
-        p->steps[i].kernel = NULL;
-    }
+    for (uint32_t i = 0; i < p->step_count; i++)
+        step_drop_kernel(&p->steps[i]);
 }
 
 void program_free(struct program *p)
 {
-    program_drop_kernels(p);
-    for (uint32_t i = 0; i < p->step_count; i++)
+    if (!p->is_lent)
+        program_drop_kernels(p);
+    for (uint32_t i = 0; !p->is_lent && i < p->step_count; i++)
         if (p->steps[i].library)
             p->free_library(p->steps[i].library);
-    for (uint32_t i = 0; i < p->constant_count; i++)
+    for (uint32_t i = 0; !p->is_lent && i < p->constant_count; i++)
         constant_release(p->constants[i]);
     arena_free(&p->arena);
     memset(p, 0, sizeof *p);

@@ -176,8 +176,7 @@ static bool shares_kernels(const struct compiler *k)
 
 static bool attempt_begin(struct compiler *k)
 {
-    const bool shares = shares_kernels(k);
-
+    k->shares = shares_kernels(k);
     k->clusters = arena_array(&k->arena, k->g->cluster_count, sizeof *k->clusters);
     if (!k->clusters || (!k->planned && !equal_clusters_find(k->g, &k->arena, &k->found)))
         return error_out_of_memory(k->e);
@@ -185,7 +184,7 @@ static bool attempt_begin(struct compiler *k)
         k->found = *k->planned;
     k->cluster_count = k->g->cluster_count;
     for (struct cluster *c = k->g->first_cluster; c; c = c->next) {
-        const uint32_t like = shares && c->kind == CLUSTER_KERNEL ? k->found.like[c->index] : 0;
+        const uint32_t like = k->shares && c->kind == CLUSTER_KERNEL ? k->found.like[c->index] : 0;
 
         k->clusters[c->index].cluster = c;
         k->clusters[c->index].nodes = &k->found.nodes[c->index];
@@ -328,7 +327,8 @@ static bool compile(struct compiler *k)
     k->out->is_variant = k->g->origin.role == GRAPH_VARIANT;
     k->out->arena_bytes = k->storage.arena_bytes;
     k->out->arena_lower_bound = k->storage.arena_lower_bound;
-    return compile_add_steps(k) && spend_memory(k);
+    bool fits = k->planned && k->shares && k->planned->values;
+    return (!fits || compile_again_steps(k, &fits)) && (fits || compile_add_steps(k)) && spend_memory(k);
 }
 
 bool compile_graph(struct engine *en, struct graph *g, bool (*cancelled)(void *user), void *user, struct program *out,
@@ -365,6 +365,7 @@ bool compile_for_target(struct engine *en, const struct target *t, struct graph 
         out->description = arena_string(&out->arena, text, length); /* if memory runs out, the steps have no operators */
     free(text);
     attempt_drop(&k);
+    free(k.located);
     arena_free(&k.arena);
     if (!ok) {
         error_set(e, WNNStatus_OperationError, "internal error: compiling failed without a reason");

@@ -30,12 +30,17 @@ struct compiler {
     uint32_t cluster_count;
     struct storage_assignment storage;
     struct program *out;
-    uint32_t *constant_slots;      /* by value->index: slot + 1 */
+    uint32_t *constant_slots;     /* by value->index: slot + 1 */
+    bool shares;                  /* steps may run the kernels of others, and are kept with a plan */
+    const struct value **located; /* then, of the locations so far */
+    uint32_t located_count;
     bool (*cancelled)(void *user); /* may be NULL */
     void *user;
     struct compile_times *times;
     FILE *description; /* to a text that becomes the program's; NULL without the switch steps */
 };
 
+/** Makes the steps of a plan those of these sizes, and lends them to the program.  *fits becomes false if it cannot. */
+bool compile_again_steps(struct compiler *k, bool *fits);
 /** Adds the steps of all clusters, with locations, to the program. */
 bool compile_add_steps(struct compiler *k);

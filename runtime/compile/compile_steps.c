@@ -73,6 +73,11 @@ static bool locate_value(void *user, const struct value *v, struct location *loc
     const struct graph_origin *o = &k->g->origin;
     const uint32_t given = k->g->input_count - o->data_count;
 
+    if (k->planned && k->shares && !k->planned->values) {
+        if (!array_extend(&k->located, k->located_count, sizeof *k->located))
+            return error_out_of_memory(k->e);
+        k->located[k->located_count++] = v;
+    }
     *location = (struct location){.slot = s->slot, .offset = s->offset, .bytes = type_bytes(&v->type)};
     switch (s->kind) {
     case STORAGE_ARENA:
@@ -177,7 +182,7 @@ static void name_like(struct program_step *s, const struct compiled_cluster *cc,
 static bool add_like_steps(struct compiler *k, struct compiled_cluster *cc, bool *fits)
 {
     struct program *p = k->out;
-    const uint32_t first = p->step_count;
+    const uint32_t first = p->step_count, located = k->located_count;
 
     for (uint32_t i = 0; i < cc->like->kernels.count; i++) {
         const struct program_step *of = &p->steps[cc->like->first_step + i];
@@ -192,10 +197,27 @@ static bool add_like_steps(struct compiler *k, struct compiled_cluster *cc, bool
         name_like(s, cc, of->kernel);
         s->like = cc->like->first_step + i + 1;
     }
-    if (!*fits)
-        memset(&p->steps[first], 0, (p->step_count - first) * sizeof *p->steps);
-    p->step_count = *fits ? p->step_count : first;
+    if (*fits)
+        return true;
+    memset(&p->steps[first], 0, (p->step_count - first) * sizeof *p->steps);
+    p->step_count = first;
+    k->located_count = located;
+    if (k->planned)
+        k->planned->like[cc->cluster->index] = 0; /* nor will they at other sizes */
     return true;
+}
+
+/* Takes over the kernel of a step. */
+static bool take_kernel(struct compiler *k, struct program_step *s, struct kernel **kernel)
+{
+    for (uint32_t t = 0; t < s->location_count; t++)
+        (*kernel)->tensors[t].unaligned |= is_unaligned(k, &s->locations[t], (*kernel)->tensors[t].type);
+    s->kernel = *kernel;
+    *kernel = NULL; /* the program's from here on */
+    if (k->en->functions->optional.schedule && !k->en->functions->optional.schedule(k->en, k->target, s, k->e))
+        return false;
+    const double scratch = s->schedule ? s->schedule_kind->scratch_bytes(s->schedule, k->en->thread_count) : 0;
+    return budget_spend(k->g->account, "scratch memory of a kernel", 0, scratch, k->e);
 }
 
 static bool add_kernel_steps(struct compiler *k, struct compiled_cluster *cc)
@@ -218,16 +240,7 @@ static bool add_kernel_steps(struct compiler *k, struct compiled_cluster *cc)
         for (uint32_t t = 0; t < kernel->tensor_count; t++)
             if (!locate_value(k, kernel->tensors[t].user, &s->locations[t]))
                 return false;
-        if (copies)
-            continue;
-        for (uint32_t t = 0; t < s->location_count; t++)
-            kernel->tensors[t].unaligned |= is_unaligned(k, &s->locations[t], kernel->tensors[t].type);
-        s->kernel = kernel;
-        cc->kernels.kernels[i] = NULL; /* the program's from here on */
-        if (k->en->functions->optional.schedule && !k->en->functions->optional.schedule(k->en, k->target, s, k->e))
-            return false;
-        const double scratch = s->schedule ? s->schedule_kind->scratch_bytes(s->schedule, k->en->thread_count) : 0;
-        if (!budget_spend(k->g->account, "scratch memory of a kernel", 0, scratch, k->e))
+        if (!copies && !take_kernel(k, s, &cc->kernels.kernels[i]))
             return false;
     }
     return true;
@@ -293,6 +306,19 @@ static bool add_state_copies(struct compiler *k)
     return true;
 }
 
+/* Keeps the steps with the plan, which lends them. */
+static void keep_steps(struct compiler *k)
+{
+    if (!k->planned || !k->shares || k->out->loop_count || k->storage.copy_count)
+        return;
+    k->planned->program = *k->out;
+    k->planned->constant_slots = k->constant_slots;
+    k->planned->values = k->located;
+    k->located = NULL;
+    k->out->arena = (struct arena){0};
+    k->out->is_lent = true;
+}
+
 bool compile_add_steps(struct compiler *k)
 {
     struct program *p = k->out;
@@ -320,7 +346,7 @@ bool compile_add_steps(struct compiler *k)
     p->moves = arena_array(&p->arena, moves, sizeof *p->moves);
     p->constants = arena_array(&p->arena, constants, sizeof *p->constants);
     p->steps = arena_array(&p->arena, steps, sizeof *p->steps); /* not first: the arena grows by what its last block has */
-    k->constant_slots = arena_array(&k->arena, k->g->value_count, sizeof *k->constant_slots);
+    k->constant_slots = arena_array(&p->arena, k->g->value_count, sizeof *k->constant_slots);
     if (!p->steps || !p->loops || !p->moves || !p->constants || !k->constant_slots)
         return error_out_of_memory(k->e);
     for (uint32_t i = 0; i < k->cluster_count; i++) {
@@ -330,5 +356,106 @@ bool compile_add_steps(struct compiler *k)
             return false;
         describe_steps(k->description, p, first, k->clusters[i].nodes->nodes, k->clusters[i].nodes->count);
     }
-    return add_state_copies(k);
+    if (!add_state_copies(k))
+        return false;
+    keep_steps(k);
+    return true;
+}
+
+/* ---- steps of a plan ---- */
+
+/* Returns whether the kernels of a step of the plan, and of those at these sizes, have the same tensors. */
+static bool step_holds(const struct compiler *k, const struct program_step *s, const struct kernel *kernel, uint32_t location)
+{
+    bool same = kernel->tensor_count == s->location_count && copies_state(k, kernel) == (s->kind == STEP_COPY);
+
+    for (uint32_t t = 0; same && t < s->location_count; t++)
+        same = kernel->tensors[t].user == k->planned->values[location + t];
+    return same;
+}
+
+static bool steps_hold(const struct compiler *k)
+{
+    const struct program *p = &k->planned->program;
+    uint32_t step = 0, location = 0;
+
+    for (uint32_t i = 0; i < k->cluster_count; i++) {
+        const struct compiled_cluster *cc = &k->clusters[i], *of = cc->like ? cc->like : cc;
+
+        for (uint32_t n = 0; n < of->kernels.count; n++, location += p->steps[step++].location_count)
+            if (step == p->step_count || !p->steps[step].like != !cc->like ||
+                (!cc->like && !step_holds(k, &p->steps[step], cc->kernels.kernels[n], location)))
+                return false;
+    }
+    return step == p->step_count && !k->storage.copy_count;
+}
+
+/* Gives the plan's program the data of these sizes. */
+static void take_data(struct compiler *k, struct program *p)
+{
+    const struct graph_origin *o = &k->g->origin;
+    struct value *const *inputs = k->g->inputs + k->g->input_count - o->data_count;
+
+    for (uint32_t i = 0; i < o->data_count; i++) {
+        const uint32_t slot = k->planned->constant_slots[inputs[i]->index];
+
+        if (!slot)
+            continue;
+        constant_release(p->constants[slot - 1]);
+        p->constants[slot - 1] = constant_pool_share(k->target->pool, constant_retain(o->data[i]));
+    }
+}
+
+static bool locate_again(struct compiler *k, struct program *p)
+{
+    const struct value **v = k->planned->values;
+
+    for (uint32_t i = 0; i < p->step_count; i++)
+        for (uint32_t t = 0; t < p->steps[i].location_count; t++, v++) {
+            struct location *l = &p->steps[i].locations[t];
+
+            if (l->kind == LOCATION_CONSTANT)
+                *l = (struct location){l->kind, l->slot, k->storage.values[(*v)->index].offset, type_bytes(&(*v)->type)};
+            else if (!locate_value(k, *v, l))
+                return false;
+        }
+    return true;
+}
+
+static bool take_kernels(struct compiler *k, struct program *p)
+{
+    uint32_t step = 0;
+
+    for (uint32_t i = 0; i < k->cluster_count; i++) {
+        struct compiled_cluster *cc = &k->clusters[i], *of = cc->like ? cc->like : cc;
+
+        for (uint32_t n = 0; n < of->kernels.count; n++, step++) {
+            struct program_step *s = &p->steps[step];
+
+            if (cc->like || s->kind != STEP_KERNEL)
+                continue;
+            step_drop_kernel(s);
+            s->run = (struct step_run){0};
+            if (!take_kernel(k, s, &cc->kernels.kernels[n]))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool compile_again_steps(struct compiler *k, bool *fits)
+{
+    struct program *p = &k->planned->program;
+
+    if (!(*fits = steps_hold(k))) {
+        equal_clusters_forget(k->planned);
+        return true;
+    }
+    take_data(k, p);
+    p->arena_bytes = k->out->arena_bytes;
+    p->arena_lower_bound = k->out->arena_lower_bound;
+    *k->out = *p;
+    k->out->arena = (struct arena){0};
+    k->out->is_lent = true;
+    return locate_again(k, p) && take_kernels(k, p);
 }

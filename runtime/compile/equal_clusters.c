@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "runtime/compile/equal_clusters.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "passes/support.h"
@@ -125,4 +126,11 @@ bool equal_clusters_find(const struct graph *g, struct arena *a, struct equal_cl
             table_put(&seen, at, hash, nodes);
     }
     return true;
+}
+
+void equal_clusters_forget(struct equal_clusters *c)
+{
+    program_free(&c->program);
+    free(c->values);
+    c->values = NULL;
 }

@@ -141,6 +141,7 @@ static void forget_clusters(struct plan *plan)
         kernel_free(c->kept ? c->kept->kernel : NULL);
         c->kept = NULL;
     }
+    equal_clusters_forget(&plan->clusters);
     storage_forget(&plan->clusters.storage);
     arena_free(&plan->arena);
     plan->clusters.nodes = NULL;
