@@ -364,14 +364,41 @@ bool compile_add_steps(struct compiler *k)
 
 /* ---- steps of a plan ---- */
 
-/* Returns whether the kernels of a step of the plan, and of those at these sizes, have the same tensors. */
-static bool step_holds(const struct compiler *k, const struct program_step *s, const struct kernel *kernel, uint32_t location)
+/* Swaps two tensors of a step of the plan, and of those that run its kernel. */
+static void swap_tensors(struct equal_clusters *plan, uint32_t step, uint32_t a, uint32_t b)
 {
-    bool same = kernel->tensor_count == s->location_count && copies_state(k, kernel) == (s->kind == STEP_COPY);
+    const struct value **v = plan->values;
 
-    for (uint32_t t = 0; same && t < s->location_count; t++)
-        same = kernel->tensors[t].user == k->planned->values[location + t];
-    return same;
+    for (uint32_t i = 0; i < plan->program.step_count; v += plan->program.steps[i++].location_count) {
+        const struct program_step *s = &plan->program.steps[i];
+
+        if (i != step && s->like != step + 1)
+            continue;
+        const struct location location = s->locations[a];
+        const struct value *value = v[a];
+        s->locations[a] = s->locations[b];
+        s->locations[b] = location;
+        v[a] = v[b];
+        v[b] = value;
+    }
+}
+
+/* Returns whether the kernel of a step of the plan has the same tensors at these sizes, which get its order. */
+static bool step_holds(const struct compiler *k, uint32_t step, const struct kernel *kernel, uint32_t location)
+{
+    const struct program_step *s = &k->planned->program.steps[step];
+
+    if (kernel->tensor_count != s->location_count || copies_state(k, kernel) != (s->kind == STEP_COPY))
+        return false;
+    for (uint32_t t = 0, at; t < s->location_count; t++) {
+        for (at = t; at < s->location_count && k->planned->values[location + at] != kernel->tensors[t].user; at++)
+            ;
+        if (at == s->location_count)
+            return false;
+        if (at != t)
+            swap_tensors(k->planned, step, t, at);
+    }
+    return true;
 }
 
 static bool steps_hold(const struct compiler *k)
@@ -384,7 +411,7 @@ static bool steps_hold(const struct compiler *k)
 
         for (uint32_t n = 0; n < of->kernels.count; n++, location += p->steps[step++].location_count)
             if (step == p->step_count || !p->steps[step].like != !cc->like ||
-                (!cc->like && !step_holds(k, &p->steps[step], cc->kernels.kernels[n], location)))
+                (!cc->like && !step_holds(k, step, cc->kernels.kernels[n], location)))
                 return false;
     }
     return step == p->step_count && !k->storage.copy_count;
