@@ -34,7 +34,8 @@ struct printer {
     const struct build *m;       /* where operations go that nothing prints, for the functions that they call; NULL: nowhere */
     struct loop_builder builder; /* of m */
     struct printed *printed;     /* the last one */
-    bool failed;
+    uint32_t depth;              /* of regions around what is written */
+    bool new_line, failed;
 };
 
 /* ---- print_statement.c ---- */
@@ -46,9 +47,9 @@ void put_functions(struct printer *p);
 
 /* ---- print_operation.c ---- */
 
-/** Writes text.  put_line ends the line; indentation comes last (print.c). */
+/** Writes text, after the indentation at the beginning of a line.  put_line ends the line. */
 void put(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-#define put_line(p, ...) (put(p, __VA_ARGS__), (void)fputc('\n', (p)->out))
+#define put_line(p, ...) (put(p, __VA_ARGS__), (p)->new_line = fputc('\n', (p)->out) == '\n')
 /** Returns such text, which is freed with the printer.  If memory runs out it is "" and p->failed is set. */
 const char *text_of(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Returns the type of a value, such as "float8". */

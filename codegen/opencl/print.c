@@ -11,25 +11,6 @@
 
 /* ---- the function ---- */
 
-/* Writes the lines of a body with their indentation. */
-static void put_indented(FILE *out, const char *body)
-{
-    int depth = 1;
-
-    for (const char *next; *body; body = next) {
-        next = body + strcspn(body, "\n") + 1;
-        for (const char *c = body; *c == '}' || *c == ' '; c++)
-            depth -= *c == '}';
-        fprintf(out, "%*s", depth * 2, "");
-        for (const char *c = body; *c == '}' || *c == ' '; c++)
-            depth += *c == '}';
-        for (; body < next; body++) {
-            depth += *body == '{' ? 1 : *body == '}' ? -1 : 0;
-            fputc(*body, out);
-        }
-    }
-}
-
 static void put_head(struct printer *p, const char *name, uint32_t params)
 {
     const struct kernel *k = p->k;
@@ -87,7 +68,7 @@ static bool put_kernel_body(FILE *body, const struct kernel *k, const struct gpu
                             struct operations *operations, struct arena *arena)
 {
     struct loop_module *module = &operations->module;
-    struct printer p = {.out = body, .k = k, .s = s, .operations = operations, .arena = arena};
+    struct printer p = {.out = body, .k = k, .s = s, .operations = operations, .arena = arena, .depth = 1, .new_line = true};
     const struct build m = {&p.builder, &opencl_isa, s->wide ? 64 : 32};
 
     if (!append_params(k, arena, out))
@@ -138,7 +119,7 @@ bool opencl_print(const struct kernel *k, const struct gpu_schedule *s, const ch
         struct printer p = {.out = text, .k = k, .s = s, .operations = &operations, .arena = &arena};
         put_callees(&p);
         put_head(&p, name, out->param_count);
-        put_indented(text, body_text);
+        fputs(body_text, text);
         fputs("}\n", text);
         good = !p.failed;
     }

@@ -38,6 +38,9 @@ void put(struct printer *p, const char *format, ...)
 {
     va_list args;
 
+    if (p->new_line)
+        fprintf(p->out, "%*s", 2 * (int)p->depth, "");
+    p->new_line = false;
     va_start(args, format);
     vfprintf(p->out, format, args);
     va_end(args);

@@ -87,7 +87,9 @@ static void put_region(struct printer *p, const struct loop_region *region)
 {
     struct printed *last = p->printed;
 
+    p->depth++;
     put_statements(p, region->first);
+    p->depth--;
     forget_printed(p, last);
 }
 
