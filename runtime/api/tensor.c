@@ -287,15 +287,14 @@ static WNNFuture tensor_complete_async(WNNContext context, WNNTensor t, WNNCreat
     if (task) {
         *task = (struct create_task){{.run = create_task_run, .release = create_task_release}, f, t};
         future_submit(context, f, &task->base);
-    } else {
-        if (f && t)
+    } else if (f) {
+        if (t)
             error_out_of_memory(e);
-        wnnTensorRelease(t);
-    }
-    if (f && !task) {
         future_fail(context, f, e);
         error_publish(e);
     }
+    if (!task)
+        wnnTensorRelease(t);
     const WNNFuture result = future_close(context, f);
     wnnContextRelease(context);
     return result;

@@ -178,12 +178,10 @@ WNNFuture wnnContextReadTensorAsync(WNNContext context, WNNTensor tensor, void *
     error_clear(&e);
     const bool handles = tensor_check_handles(context, tensor, "readTensor", &e);
     struct future *f = future_open(context, FUTURE_READ, callbackInfo.mode, target, &e);
-    if (!f)
-        return (WNNFuture){0};
-    struct read_task *t = handles ? read_prepare(context, tensor, data, byteLength, f, &e) : NULL;
+    struct read_task *t = f && handles ? read_prepare(context, tensor, data, byteLength, f, &e) : NULL;
     /* An engine that computes asynchronously may have to be waited for. */
     bool is_quick = t && tensor->bytes <= READ_NOW_BYTES && !context->engine->functions->optional.submit;
-    if (!t || (!(is_quick && read_now(t)) && !context_submit(context, &t->base, &e))) {
+    if (f && (!t || (!(is_quick && read_now(t)) && !context_submit(context, &t->base, &e)))) {
         error_publish(&e);
         future_fail(context, f, &e);
     }

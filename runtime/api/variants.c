@@ -243,7 +243,10 @@ static bool take_length(struct sizes *s, const WNNNamedBuffer *b, bool *changed,
             return true; /* too long for this buffer, which the checks of lengths say */
         bytes *= size;
     }
-    if (power != 1 || b->byteLength % bytes || b->byteLength / bytes > ELEMENT_COUNT_MAX)
+    if (power == 1 && b->byteLength % bytes)
+        return error_set(e, WNNStatus_TypeError, "%s: %s has %zu bytes, not a multiple of %zu", s->call,
+                         said_text(b->name, (char[SAID_LENGTH]){0}), b->byteLength, (size_t)bytes);
+    if (power != 1 || b->byteLength / bytes > ELEMENT_COUNT_MAX)
         return true;
     *changed = true;
     return set_size(s, unknown, (uint32_t)(b->byteLength / bytes), b->name, e);

@@ -373,6 +373,8 @@ TEST(what_sizes_make_wrong_is_refused_when_they_are_known)
                 "add [join]: the shapes of a and b, [6] and [5], are not broadcastable");
     in[0].byteLength = in[1].byteLength = 28;
     assert_says(wnnGraphCompute(g, 2, in, 1, &out), "newShape [2, 3] has 6 elements, input [7] has 7");
+    in[0].byteLength = 23;
+    assert_says(wnnGraphCompute(g, 2, in, 1, &out), "input \"x\" has 23 bytes, not a multiple of 4");
     in[0].byteLength = 404;
     assert_says(wnnGraphCompute(g, 2, in, 1, &out), "dimension \"n\" is 101 in input \"x\", allowed are 1 to 100");
     assert_says(wnnGraphCompute(g, 1, in + 1, 1, &out), "the size of dimension \"n\" is not known; it is one of input \"x\"");
