@@ -15,6 +15,7 @@
 #include <llvm/Analysis/LoopAnalysisManager.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/CBindingWrapping.h>
 #include <llvm/Support/raw_ostream.h>
@@ -30,52 +31,24 @@ namespace
 
 /* Passes of code generation that look for what no kernel and no object has, by the names that they print.  Objects have atomic
  * loads and stores, whose barriers come from a pass on some targets. */
-const char *const idle[] = {"Analyze Machine Code For Garbage Collection",
-                            "Canonicalize Freeze Instructions in Loops",
-                            "Contiguously Lay Out Funclets",
-                            "Exception handling preparation",
-                            "Expand indirectbr instructions",
-                            "Expand large div/rem",
-                            "Expand large fp convert",
-                            "Expand memcmp() to load/stores",
-                            "Expand vector predication intrinsics",
-                            "Fixup Statepoint Caller Saved",
-                            "Implement the 'patchable-function' attribute",
-                            "Insert KCFI indirect call checks",
-                            "Insert XRay ops",
-                            "Insert fentry calls",
-                            "Lower Garbage Collection Instructions",
-                            "Shadow Stack GC Lowering",
-                            "X86 Domain Reassignment Pass"};
+const llvm::StringRef idle =
+    "|Analyze Machine Code For Garbage Collection|Canonicalize Freeze Instructions in Loops|"
+    "Contiguously Lay Out Funclets|Exception handling preparation|Expand indirectbr instructions|Expand large div/rem|"
+    "Expand large fp convert|Expand memcmp() to load/stores|Expand vector predication intrinsics|"
+    "Fixup Statepoint Caller Saved|Implement the 'patchable-function' attribute|Insert KCFI indirect call checks|"
+    "Insert XRay ops|Insert fentry calls|Lower Garbage Collection Instructions|Shadow Stack GC Lowering|"
+    "X86 Domain Reassignment Pass|";
 
 /* Passes that change none or little of a kernel's code and nothing of its time.  Objects get shorter by some of them. */
-const char *const minor[] = {"CodeGen Prepare",
-                             "Constant Hoisting",
-                             "Detect Dead Lanes",
-                             "Early If-Conversion",
-                             "Early Machine Loop Invariant Code Motion",
-                             "Early Tail Duplication",
-                             "Interleaved Access Pass",
-                             "Live DEBUG_VALUE analysis",
-                             "Live Range Shrink",
-                             "Machine Common Subexpression Elimination",
-                             "Machine Copy Propagation Pass",
-                             "Machine InstCombiner",
-                             "Machine Late Instructions Cleanup Pass",
-                             "Merge disjoint stack slots",
-                             "Optimize machine instruction PHIs",
-                             "Partially inline calls to library functions",
-                             "PostRA Machine Sink",
-                             "Replace intrinsics with calls to vector library",
-                             "Shrink Wrapping analysis",
-                             "Stack Slot Coloring",
-                             "Tail Duplication",
-                             "X86 Avoid Store Forwarding Blocks",
-                             "X86 Byte/Word Instruction Fixup",
-                             "X86 Execution Dependency Fix",
-                             "X86 Optimize Call Frame",
-                             "X86 Partial Reduction",
-                             "X86 cmov Conversion"};
+const llvm::StringRef minor =
+    "|Constant Hoisting|Detect Dead Lanes|Early If-Conversion|Early Machine Loop Invariant Code Motion|"
+    "Early Tail Duplication|Interleaved Access Pass|Live DEBUG_VALUE analysis|Live Range Shrink|"
+    "Machine Common Subexpression Elimination|Machine Copy Propagation Pass|Machine InstCombiner|"
+    "Machine Late Instructions Cleanup Pass|Merge disjoint stack slots|Optimize machine instruction PHIs|"
+    "Partially inline calls to library functions|PostRA Machine Sink|Replace intrinsics with calls to vector library|"
+    "Shrink Wrapping analysis|Stack Slot Coloring|Tail Duplication|X86 Avoid Store Forwarding Blocks|"
+    "X86 Byte/Word Instruction Fixup|X86 Execution Dependency Fix|X86 Optimize Call Frame|X86 Partial Reduction|"
+    "X86 cmov Conversion|";
 
 /* The passes of code generation without those, and as struct code_traits says. */
 class Generation : public llvm::legacy::PassManager
@@ -89,9 +62,13 @@ class Generation : public llvm::legacy::PassManager
     void add(llvm::Pass *pass) override
     {
         const llvm::StringRef name = pass->getPassName();
+        const std::string entry = ("|" + name + "|").str();
         const bool quick = target->getOptLevel() == llvm::CodeGenOptLevel::Less;
+        const bool x86 = target->getTargetTriple().isX86();
 
-        if (llvm::is_contained(idle, name) || (quick && llvm::is_contained(minor, name)) ||
+        /* CodeGen Prepare makes divisions of 64 bits faster before Ice Lake and Zen 4, which have GFNI. */
+        if (idle.contains(entry) || (quick && minor.contains(entry)) ||
+            (quick && x86 && name == "CodeGen Prepare" && target->getMCSubtargetInfo()->checkFeatures("+gfni")) ||
             (!strided && name == "Loop Strength Reduction") || (ordered && name == "Machine Instruction Scheduler"))
             delete pass;
         else
