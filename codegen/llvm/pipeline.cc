@@ -43,7 +43,7 @@ const llvm::StringRef idle =
 const llvm::StringRef minor =
     "|Constant Hoisting|Detect Dead Lanes|Early If-Conversion|Early Machine Loop Invariant Code Motion|"
     "Early Tail Duplication|Interleaved Access Pass|Live DEBUG_VALUE analysis|Live Range Shrink|"
-    "Machine Common Subexpression Elimination|Machine Copy Propagation Pass|Machine InstCombiner|"
+    "Machine Copy Propagation Pass|Machine InstCombiner|"
     "Machine Late Instructions Cleanup Pass|Merge disjoint stack slots|Optimize machine instruction PHIs|"
     "Partially inline calls to library functions|PostRA Machine Sink|Replace intrinsics with calls to vector library|"
     "Shrink Wrapping analysis|Stack Slot Coloring|Tail Duplication|X86 Avoid Store Forwarding Blocks|"
