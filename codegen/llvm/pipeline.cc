@@ -41,7 +41,7 @@ const llvm::StringRef idle =
 
 /* Passes that change none or little of a kernel's code and nothing of its time.  Objects get shorter by some of them. */
 const llvm::StringRef minor =
-    "|Constant Hoisting|Detect Dead Lanes|Early If-Conversion|Early Machine Loop Invariant Code Motion|"
+    "|Constant Hoisting|Detect Dead Lanes|Early If-Conversion|"
     "Early Tail Duplication|Interleaved Access Pass|Live DEBUG_VALUE analysis|Live Range Shrink|"
     "Machine Copy Propagation Pass|Machine InstCombiner|"
     "Machine Late Instructions Cleanup Pass|Merge disjoint stack slots|Optimize machine instruction PHIs|"
