@@ -22,11 +22,9 @@ static const char lane_names[] = "0123456789abcdef";
 const char *text_of(struct printer *p, const char *format, ...)
 {
     char *text = NULL;
-    va_list args;
+    int length;
 
-    va_start(args, format);
-    const int length = vasprintf(&text, format, args);
-    va_end(args);
+    WITH_ARGUMENTS(format, length = vasprintf(&text, format, arguments));
     const char *kept = length < 0 ? NULL : arena_string(p->arena, text, (size_t)length);
     if (length >= 0)
         free(text);
@@ -36,14 +34,10 @@ const char *text_of(struct printer *p, const char *format, ...)
 
 void put(struct printer *p, const char *format, ...)
 {
-    va_list args;
-
     if (p->new_line)
         fprintf(p->out, "%*s", 2 * (int)p->depth, "");
     p->new_line = false;
-    va_start(args, format);
-    vfprintf(p->out, format, args);
-    va_end(args);
+    WITH_ARGUMENTS(format, vfprintf(p->out, format, arguments));
 }
 
 /* ---- types and constants ---- */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Implements platform objects, intrinsics, calls and errors. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +29,8 @@ bool throw_type(struct call *c, const char *format, ...)
     char text[600];
     int length = snprintf(text, sizeof(text), "%s: ", c->name);
     bool is_pending = false;
-    va_list arguments;
 
-    va_start(arguments, format);
-    vsnprintf(text + length, sizeof(text) - (size_t)length, format, arguments);
-    va_end(arguments);
+    WITH_ARGUMENTS(format, vsnprintf(text + length, sizeof(text) - (size_t)length, format, arguments));
     napi_is_exception_pending(c->env, &is_pending);
     if (!is_pending)
         throw_status(c, WNNStatus_TypeError, WNN_STR(text));

@@ -9,11 +9,8 @@
 void model_note(struct model *model, const char *format, ...)
 {
     char line[600];
-    va_list args;
 
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
+    WITH_ARGUMENTS(format, vsnprintf(line, sizeof line, format, arguments));
     (void)text_append(&model->notes, "%s%s", model->notes ? "\n" : "", line); /* a note that is lost for want of memory */
 }
 

@@ -176,11 +176,8 @@ void sizes_options(const struct model_description *d, const uint32_t *sizes, str
 PRINTF_LIKE(2, 3) static void add_line(char **text, const char *format, ...)
 {
     char line[800];
-    va_list arguments;
 
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
+    WITH_ARGUMENTS(format, vsnprintf(line, sizeof line, format, arguments));
     if (!*text || (strlen(*text) <= sizeof((struct error *)NULL)->message && !strstr(*text, line)))
         (void)text_append(text, "%s", line);
 }

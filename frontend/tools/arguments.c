@@ -411,14 +411,8 @@ void complain_catch(struct error *e)
 
 bool complain(const char *format, ...)
 {
-    va_list arguments;
-
-    va_start(arguments, format);
-    if (caught)
-        vsnprintf(caught->message, sizeof caught->message, format, arguments);
-    else
-        print_message(format, arguments);
-    va_end(arguments);
+    WITH_ARGUMENTS(format, caught ? (void)vsnprintf(caught->message, sizeof caught->message, format, arguments)
+                                  : print_message(format, arguments));
     return false;
 }
 

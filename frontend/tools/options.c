@@ -106,11 +106,7 @@ static void print_completion(const struct option_program *p)
 
 bool options_wrong(struct option_call *c, const char *format, ...)
 {
-    va_list arguments;
-
-    va_start(arguments, format);
-    print_message(format, arguments);
-    va_end(arguments);
+    WITH_ARGUMENTS(format, print_message(format, arguments));
     fprintf(stderr, "try: %s --help\n", program_name);
     if (c)
         c->status = EXIT_USAGE;

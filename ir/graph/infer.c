@@ -22,13 +22,9 @@ const char *op_title(enum op op, WNNStringView label, char *buf, size_t size)
 
 bool call_error(struct call *c, const char *format, ...)
 {
-    char title[320], text[sizeof c->error->message];
-    va_list arguments;
+    char title[320], text[sizeof c->error->message] = "";
 
-    va_start(arguments, format);
-    if (vsnprintf(text, sizeof text, format, arguments) < 0)
-        text[0] = '\0';
-    va_end(arguments);
+    WITH_ARGUMENTS(format, vsnprintf(text, sizeof text, format, arguments));
     return error_set(c->error, WNNStatus_TypeError, "%s: %s", node_title(c, title, sizeof title), text);
 }
 

@@ -51,13 +51,9 @@ static void violation(struct verifier *v, const struct node *n, const char *form
     v->ok = false;
     if (!v->out)
         return;
-
-    va_list arguments;
-    va_start(arguments, format);
     fputs("verify: ", v->out);
-    vfprintf(v->out, format, arguments);
+    WITH_ARGUMENTS(format, vfprintf(v->out, format, arguments));
     fputc('\n', v->out);
-    va_end(arguments);
     if (n) {
         fprintf(v->out, "  in node %u: ", n->index);
         node_print_plain(n, v->out);

@@ -26,16 +26,12 @@ static void complain(struct verifier *v, const char *format, ...) PRINTF_LIKE(2,
 
 static void complain(struct verifier *v, const char *format, ...)
 {
-    va_list args;
-
     v->good = false;
     if (!v->out)
         return;
-    va_start(args, format);
     fprintf(v->out, "kernel %s: ", v->k->name);
-    vfprintf(v->out, format, args);
+    WITH_ARGUMENTS(format, vfprintf(v->out, format, arguments));
     fprintf(v->out, "\n");
-    va_end(args);
 }
 
 static bool check_form(struct verifier *v, struct kaffine a, const char *what, uint32_t id)

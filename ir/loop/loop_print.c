@@ -190,15 +190,12 @@ bool loop_complain(struct error *e, const struct loop_function *f, const struct 
     const size_t used = e->status ? strlen(e->message) : 0;
     char *text = NULL;
     size_t size;
-    va_list args;
     FILE *out = open_memstream(&text, &size);
 
     if (!out)
         return error_out_of_memory(e);
     fprintf(out, "%s%s: ", used ? "\n" : "", f->name);
-    va_start(args, format);
-    vfprintf(out, format, args);
-    va_end(args);
+    WITH_ARGUMENTS(format, vfprintf(out, format, arguments));
     if (v) {
         fputs(": ", out);
         print_operation(v, out);

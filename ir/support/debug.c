@@ -225,14 +225,11 @@ static void dump_failed(const char *path, int why)
 bool debug_dump_begin(struct debug_dump *x, const struct debug_options *d, const char *format, ...)
 {
     int why = ENOMEM;
-    va_list arguments;
     char *path = NULL;
 
     *x = (struct debug_dump){NULL, stderr};
     if (d->dump_dir) {
-        va_start(arguments, format);
-        path = dump_path(d->dump_dir, format, arguments);
-        va_end(arguments);
+        WITH_ARGUMENTS(format, path = dump_path(d->dump_dir, format, arguments));
         x->file = path ? new_file_open(path, NEW_FILE_NO_LINKS, &why) : NULL;
         if (!x->file)
             dump_failed(path ? path : d->dump_dir, why);

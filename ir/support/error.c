@@ -23,10 +23,8 @@ bool error_set(struct error *e, WNNStatus status, const char *format, ...)
     if (e->status != WNNStatus_Success)
         return false;
 
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(e->message, sizeof e->message, format, arguments);
-    va_end(arguments);
+    int length;
+    WITH_ARGUMENTS(format, length = vsnprintf(e->message, sizeof e->message, format, arguments));
     if (length < 0)
         e->message[0] = '\0';
     else if ((size_t)length >= sizeof e->message)

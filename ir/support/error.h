@@ -17,6 +17,15 @@ struct error {
 
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
 
+/** Runs a statement with the arguments after the function's last parameter, which it knows as `arguments`. */
+#define WITH_ARGUMENTS(last, ...)                                                                                              \
+    do {                                                                                                                       \
+        va_list arguments;                                                                                                     \
+        va_start(arguments, last);                                                                                             \
+        __VA_ARGS__;                                                                                                           \
+        va_end(arguments);                                                                                                     \
+    } while (0)
+
 /** Sets e unless it holds an error already (the first one is kept).  Returns false, so that checks can end with it. */
 bool error_set(struct error *e, WNNStatus status, const char *format, ...) PRINTF_LIKE(3, 4);
 /** Sets the UnknownError "out of memory".  Returns false. */

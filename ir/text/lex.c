@@ -29,14 +29,10 @@ void lex_position(const struct lexer *l, const char *place, unsigned *line, unsi
 
 bool lex_error_at(struct lexer *l, const char *place, const char *format, ...)
 {
-    char text[sizeof l->error->message];
+    char text[sizeof l->error->message] = "";
     unsigned line, column;
-    va_list arguments;
 
-    va_start(arguments, format);
-    if (vsnprintf(text, sizeof text, format, arguments) < 0)
-        text[0] = '\0';
-    va_end(arguments);
+    WITH_ARGUMENTS(format, vsnprintf(text, sizeof text, format, arguments));
     lex_position(l, place, &line, &column);
     return error_set(l->error, WNNStatus_DataError, "%u:%u: %s", line, column, text);
 }

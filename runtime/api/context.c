@@ -208,13 +208,10 @@ bool wnnContextGetDeterministic(WNNContext context)
 void context_log(WNNContext context, WNNLogLevel level, const char *format, ...)
 {
     char text[1200];
-    va_list args;
 
     if (!context->log.callback)
         return;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    WITH_ARGUMENTS(format, vsnprintf(text, sizeof text, format, arguments));
     context->log.callback(level, (WNNStringView){text, strlen(text)}, context->log.userdata1, context->log.userdata2);
 }
 

@@ -15,13 +15,10 @@
 bool file_error(struct error *e, const char *format, ...)
 {
     char text[sizeof e->message];
-    va_list args;
 
     if (!e)
         return false;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    WITH_ARGUMENTS(format, vsnprintf(text, sizeof text, format, arguments));
     e->status = WNNStatus_Success;
     return error_set(e, WNNStatus_DataError, "%s", text);
 }

@@ -13,11 +13,8 @@
 bool onnx_fail(struct onnx_reader *r, const char *format, ...)
 {
     char text[1200];
-    va_list args;
 
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    WITH_ARGUMENTS(format, vsnprintf(text, sizeof text, format, arguments));
     if (!r->failed)
         file_error(r->error, "%s: %s", PATH_SHOWN(r->path), text);
     r->failed = true;

@@ -36,15 +36,12 @@ const char *onnx_value_text(char text[ONNX_TEXT_MAX], const struct onnx_value *v
 bool onnx_refuse(struct onnx_node *n, const char *format, ...)
 {
     char text[700], input[ONNX_TEXT_MAX];
-    va_list args;
 
     if (n->refused || n->reader->failed) {
         n->refused = true;
         return false;
     }
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    WITH_ARGUMENTS(format, vsnprintf(text, sizeof text, format, arguments));
     n->refused = true;
     for (size_t i = 0, at = strlen(text), given = 0; at && i < n->input_count && at < sizeof text; i++)
         if (n->inputs[i] && !n->inputs[i]->refusal)

@@ -24,11 +24,7 @@ WNNStatus reader_publish(const struct error *e)
 
 WNNStatus reader_refuse(const char *format, ...)
 {
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(last.message, sizeof last.message, format, arguments);
-    va_end(arguments);
+    WITH_ARGUMENTS(format, vsnprintf(last.message, sizeof last.message, format, arguments));
     return last.status = WNNStatus_TypeError;
 }
 

@@ -39,11 +39,9 @@ struct messages {
 /* Appends to the messages, which may be cut off. */
 __attribute__((format(printf, 2, 3))) static bool say(struct messages *m, const char *format, ...)
 {
-    va_list list;
+    int length;
 
-    va_start(list, format);
-    const int length = vsnprintf(m->text, m->room, format, list);
-    va_end(list);
+    WITH_ARGUMENTS(format, length = vsnprintf(m->text, m->room, format, arguments));
     const size_t used = length < 0 || !m->room ? 0 : (size_t)length < m->room ? (size_t)length : m->room - 1;
     m->text += used;
     m->room -= used;
