@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "frontend/node/addon.h"
+#include "ir/support/error.h"
 #include "ir/support/list.h"
 
 /* ---- errors ---- */

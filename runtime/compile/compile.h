@@ -11,11 +11,11 @@ struct compile_times {
 
 /**
  * Runs the passes on g, lowers its clusters, creates library steps and places every value.  g stays the caller's, but cannot be
- * used afterwards: unneeded constants are freed.  `cancelled` (may be NULL) is called between stages; true stops.  Returns
- * false after an error in *e; out is empty then.
+ * used afterwards: unneeded constants are freed.  `cancelled` (may be NULL) is called between stages; true stops.  A
+ * program of a plan is right until the plan makes the next one.  Returns false after an error in *e; out is empty then.
  */
 bool compile_graph(struct engine *en, struct graph *g, bool (*cancelled)(void *user), void *user, struct program *out,
                    struct compile_times *times, struct error *e);
-/** Does the same for another target than the engine's. */
+/** Does the same for another target than the engine's.  The program stays right. */
 bool compile_for_target(struct engine *en, const struct target *t, struct graph *g, bool (*cancelled)(void *user), void *user,
                         struct program *out, struct compile_times *times, struct error *e);

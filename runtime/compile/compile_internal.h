@@ -31,7 +31,8 @@ struct compiler {
     struct storage_assignment storage;
     struct program *out;
     uint32_t *constant_slots;     /* by value->index: slot + 1 */
-    bool shares;                  /* steps may run the kernels of others, and are kept with a plan */
+    bool shares;                  /* steps may run the kernels of others */
+    bool keeps;                   /* the plan keeps the steps, and changes them for the next sizes */
     const struct value **located; /* then, of the locations so far */
     uint32_t located_count;
     bool (*cancelled)(void *user); /* may be NULL */

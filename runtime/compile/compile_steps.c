@@ -73,7 +73,7 @@ static bool locate_value(void *user, const struct value *v, struct location *loc
     const struct graph_origin *o = &k->g->origin;
     const uint32_t given = k->g->input_count - o->data_count;
 
-    if (k->planned && k->shares && !k->planned->values) {
+    if (k->keeps && !k->planned->values) {
         if (!array_extend(&k->located, k->located_count, sizeof *k->located))
             return error_out_of_memory(k->e);
         k->located[k->located_count++] = v;
@@ -309,7 +309,7 @@ static bool add_state_copies(struct compiler *k)
 /* Keeps the steps with the plan, which lends them. */
 static void keep_steps(struct compiler *k)
 {
-    if (!k->planned || !k->shares || k->out->loop_count || k->storage.copy_count)
+    if (!k->keeps || k->out->loop_count || k->storage.copy_count)
         return;
     k->planned->program = *k->out;
     k->planned->constant_slots = k->constant_slots;
