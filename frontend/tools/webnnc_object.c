@@ -27,7 +27,7 @@ bool compile_program(struct compilation *c, struct graph *g, struct error *e)
     struct engine *en = c->context->engine;
     struct compile_times times;
     double start = milliseconds_now();
-    const bool ok = compile_for_target(en, compilation_target(c), g, tick, (void *)o, &c->program, &times, e);
+    const bool ok = compile_for_target(en, compilation_target(c), g, false, tick, (void *)o, &c->program, &times, e);
 
     progress_show(o, NULL, 0, 0);
     if (!ok)

@@ -332,29 +332,6 @@ static bool compile(struct compiler *k)
     return (!fits || compile_again_steps(k, &fits)) && (fits || compile_add_steps(k)) && spend_memory(k);
 }
 
-static bool compile_with(struct compiler *k)
-{
-    char *text = NULL;
-    size_t length;
-
-    memset(k->out, 0, sizeof *k->out);
-    memset(k->times, 0, sizeof *k->times);
-    if (k->en->debug->steps_file && (k->description = open_memstream(&text, &length)))
-        describe_graph(k->description, k->g);
-    const bool ok = compile(k);
-    if (k->description && memory_stream_close(k->description, &text))
-        k->out->description = arena_string(&k->out->arena, text, length); /* if memory runs out, the steps have no operators */
-    free(text);
-    attempt_drop(k);
-    free(k->located);
-    arena_free(&k->arena);
-    if (!ok) {
-        error_set(k->e, WNNStatus_OperationError, "internal error: compiling failed without a reason");
-        program_free(k->out);
-    }
-    return ok;
-}
-
 bool compile_graph(struct engine *en, struct graph *g, bool (*cancelled)(void *user), void *user, struct program *out,
                    struct compile_times *times, struct error *e)
 {
@@ -365,24 +342,36 @@ bool compile_graph(struct engine *en, struct graph *g, bool (*cancelled)(void *u
 
         if (g->origin.role == GRAPH_VARIANT)
             target_vary_sizes(&varying, en->precision);
-        return compile_with(&(struct compiler){.en = en,
-                                               .g = g,
-                                               .target = &varying,
-                                               .e = e,
-                                               .out = out,
-                                               .keeps = true,
-                                               .cancelled = cancelled,
-                                               .user = user,
-                                               .times = times});
+        return compile_for_target(en, &varying, g, true, cancelled, user, out, times, e);
     }
     memset(out, 0, sizeof *out);
     memset(times, 0, sizeof *times);
     return error_set(e, WNNStatus_OperationError, "internal error: an engine without a target");
 }
 
-bool compile_for_target(struct engine *en, const struct target *t, struct graph *g, bool (*cancelled)(void *user), void *user,
-                        struct program *out, struct compile_times *times, struct error *e)
+bool compile_for_target(struct engine *en, const struct target *t, struct graph *g, bool keeps, bool (*cancelled)(void *user),
+                        void *user, struct program *out, struct compile_times *times, struct error *e)
 {
-    return compile_with(&(struct compiler){
-        .en = en, .g = g, .target = t, .e = e, .out = out, .cancelled = cancelled, .user = user, .times = times});
+    struct compiler k = {
+        .en = en, .g = g, .target = t, .e = e, .out = out, .cancelled = cancelled, .user = user, .times = times};
+    char *text = NULL;
+    size_t length;
+
+    k.keeps = keeps;
+    memset(out, 0, sizeof *out);
+    memset(times, 0, sizeof *times);
+    if (en->debug->steps_file && (k.description = open_memstream(&text, &length)))
+        describe_graph(k.description, g);
+    bool ok = compile(&k);
+    if (k.description && memory_stream_close(k.description, &text))
+        out->description = arena_string(&out->arena, text, length); /* if memory runs out, the steps have no operators */
+    free(text);
+    attempt_drop(&k);
+    free(k.located);
+    arena_free(&k.arena);
+    if (!ok) {
+        error_set(e, WNNStatus_OperationError, "internal error: compiling failed without a reason");
+        program_free(out);
+    }
+    return ok;
 }

@@ -16,6 +16,6 @@ struct compile_times {
  */
 bool compile_graph(struct engine *en, struct graph *g, bool (*cancelled)(void *user), void *user, struct program *out,
                    struct compile_times *times, struct error *e);
-/** Does the same for another target than the engine's.  The program stays right. */
-bool compile_for_target(struct engine *en, const struct target *t, struct graph *g, bool (*cancelled)(void *user), void *user,
-                        struct program *out, struct compile_times *times, struct error *e);
+/** Does the same for another target than the engine's.  Without `keeps`, the program stays right. */
+bool compile_for_target(struct engine *en, const struct target *t, struct graph *g, bool keeps, bool (*cancelled)(void *user),
+                        void *user, struct program *out, struct compile_times *times, struct error *e);

@@ -84,7 +84,7 @@ static bool compile_programs(struct compiled_loop *l, struct engine *en, const s
             continue;
         }
         const bool planned = lg->graph->origin.is_clustered;
-        if (!compile_for_target(en, lg->no_library ? &alone : t, lg->graph, cancelled, user, &l->programs[i], &own, e))
+        if (!compile_for_target(en, lg->no_library ? &alone : t, lg->graph, false, cancelled, user, &l->programs[i], &own, e))
             return false;
         l->program_count++;
         add_times(times, &own);

@@ -383,16 +383,6 @@ void weights_close(struct weights *w)
 
 /* ---- asking ---- */
 
-size_t weights_count(const struct weights *w)
-{
-    return w->count;
-}
-
-const struct weights_entry *weights_at(const struct weights *w, size_t index)
-{
-    return index < w->count ? &w->entries[index] : NULL;
-}
-
 const struct weights_entry *weights_find(const struct weights *w, const char *key, size_t length)
 {
     return name_map_find(&w->by_key, key, length);

@@ -40,7 +40,6 @@ TEST(safetensors_are_read)
     struct error error = {0};
 
     assert_works(weights_parse(bytes, length, NULL, 0, "w", &w, &error), &error);
-    assert_int_equal(weights_count(w), 4);
     const struct weights_entry *e = weights_find(w, "a\xC3\xA4", 3);
     assert_non_null(e);
     assert_int_equal(e->dataType, WNNOperandDataType_Float16);
@@ -173,7 +172,7 @@ TEST(containers_are_read_or_refused)
         if (weights_parse(bytes, containers[i].length, manifest, strlen(manifest), "w", &w, &e)) {
             if (containers[i].message)
                 fail_msg("is read: %s", manifest);
-            if (weights_count(w))
+            if (weights_find(w, "a", 1))
                 assert_memory_equal(weights_data(w, weights_find(w, "a", 1)), "\1\2\3\4", 4);
             weights_close(w);
         } else if (strcmp(e.message, wanted)) {
