@@ -69,25 +69,20 @@ bool program_describe(struct program *p)
     return true;
 }
 
-void step_drop_kernel(struct program_step *s)
-{
-    if (s->schedule)
-        s->schedule_kind->free(s->schedule);
-    kernel_free(s->kernel);
-    s->schedule = NULL;
-    s->kernel = NULL;
-}
-
 void program_drop_kernels(struct program *p)
 {
-    for (uint32_t i = 0; i < p->step_count; i++)
-        step_drop_kernel(&p->steps[i]);
+    for (struct program_step *s = p->steps; s < p->steps + p->step_count; s++) {
+        if (s->schedule)
+            s->schedule_kind->free(s->schedule);
+        kernel_free(s->kernel);
+        s->schedule = NULL;
+        s->kernel = NULL;
+    }
 }
 
 void program_free(struct program *p)
 {
-    if (!p->is_lent)
-        program_drop_kernels(p);
+    program_drop_kernels(p);
     for (uint32_t i = 0; !p->is_lent && i < p->step_count; i++)
         if (p->steps[i].library)
             p->free_library(p->steps[i].library);

@@ -110,7 +110,7 @@ struct program {
     struct constant **constants;        /* a reference each */
     uint32_t input_count, output_count; /* bindings that run needs */
     int64_t arena_bytes, arena_lower_bound;
-    bool is_lent;            /* steps and constants are a plan's: only the arena is freed */
+    bool is_lent;            /* steps and constants are a plan's, which keeps them: arena and kernels are freed */
     bool is_variant;         /* of a graph with named dimensions: it may reuse the memory of another one */
     const char *description; /* operators and steps as JSON (runtime/compile/describe.h), for the switch steps; else NULL */
     /** Is asked while an engine loads the program: returns whether to stop.  NULL: it never stops. */
@@ -122,9 +122,7 @@ struct program {
 bool step_writes(const struct program_step *s, uint32_t location);
 /** Fills in `run` of every kernel step that has IR, unless it is.  Returns false if memory runs out. */
 bool program_describe(struct program *p);
-/** Frees the IR and the schedule of a step. */
-void step_drop_kernel(struct program_step *s);
-/** Frees those of a program that program_describe described. */
+/** Frees the IR and the schedules of a program that program_describe described. */
 void program_drop_kernels(struct program *p);
 /** Frees everything that a program owns, and clears it. */
 void program_free(struct program *p);

@@ -382,29 +382,38 @@ class Graph : public Handle<WNNGraph, wnnGraphAddRef, wnnGraphRelease>
             for (auto &[input, d] : inputs)
                 for (std::size_t k = 0; k < d.dimensions.size(); k++)
                     if (d.dimensions[k].name == name)
-                        d.shape[k] = static_cast<std::uint32_t>(size);
+                        d.shape[k] = static_cast<std::uint32_t>(std::min<std::size_t>(size, UINT32_MAX));
         };
+        auto const is_known = [](auto const &input) {
+            return std::count(input.second.shape.begin(), input.second.shape.end(), 0u) == 0;
+        };
+        if (std::all_of(inputs.begin(), inputs.end(), is_known)) /* no names */
+            return result;
         for (auto const &[name, size] : sizes)
             set(name, size);
-        for (std::size_t i = 0; i < given.size(); i++) /* each may tell the size that another one lacks */
-            for (NamedInput const &buffer : given)
+        for (bool found = true; found;) { /* a size may tell the length that another input lacks */
+            found = false;
+            for (NamedInput const &buffer : given) {
+                WNNNamedBuffer const b = buffer.native();
                 for (auto const &[name, d] : inputs) {
-                    WNNNamedBuffer const b = buffer.native();
+                    if (name != std::string_view(b.name.data, b.name.length))
+                        continue;
                     OperandDescriptor one{d.dataType, d.shape}; /* its bytes for a size of 1, or 0 if several are unknown */
                     auto const at = std::find(one.shape.begin(), one.shape.end(), 0u);
-                    if (at == one.shape.end() || name != std::string_view(b.name.data, b.name.length))
-                        continue;
+                    if (at == one.shape.end())
+                        break;
                     *at = 1;
-                    if (one.byteLength())
+                    if (one.byteLength() && b.byteLength >= one.byteLength()) {
+                        found = true;
                         set(d.dimensions[at - one.shape.begin()].name, b.byteLength / one.byteLength());
+                    }
+                    break;
                 }
-        bool named = false, known = true;
-        for (auto const &[name, d] : inputs) {
-            named = named || !d.dimensions.empty();
-            known = known && OperandDescriptor{d.dataType, d.shape}.byteLength();
-            shapes[name] = d.shape;
+            }
         }
-        if (!named || !known)
+        for (auto const &[name, d] : inputs)
+            shapes[name] = d.shape;
+        if (!std::all_of(inputs.begin(), inputs.end(), is_known))
             return result;
         shapes = computeShapes(shapes);
         for (auto &[name, descriptor] : result)

@@ -8,6 +8,7 @@
  * ties, as docs/semantics.md says of such contractions.  A clamp between the two becomes one of the bytes.
  */
 #include <math.h>
+#include <string.h>
 
 #include "ir/graph/compact.h"
 #include "passes/weights/byte_operands.h"
@@ -19,12 +20,13 @@ enum { TERMS_LEAST = 8 /* a sum of so many floats may be off by more than these 
 static struct value *make_scaled(struct graph *g, const struct value *v, double factor, double most, uint8_t magnitude)
 {
     struct constant *c = constant_create(NULL, v->constant->bytes);
-    const float *from = v->constant->data;
+    float from;
 
-    for (size_t i = 0; c && i < c->bytes / sizeof *from; i++) {
-        const float x = (float)((double)from[i] * factor);
+    for (size_t i = 0; c && i < c->bytes / sizeof from; i++) {
+        memcpy(&from, (const char *)v->constant->data + i * sizeof from, sizeof from); /* lent ones lie anywhere */
+        const float x = (float)((double)from * factor);
         ((float *)(uintptr_t)c->data)[i] = x; /* ours alone so far */
-        if (!(fabsf(x) <= most) || (!isnormal(x) && (x != 0 || from[i] != 0))) {
+        if (!(fabsf(x) <= most) || (!isnormal(x) && (x != 0 || from != 0))) {
             constant_release(c);
             return NULL;
         }

@@ -89,12 +89,11 @@ struct matrix {
 
 static float element_of(const struct value *v, int64_t at)
 {
-    union scalar s = {0};
+    const size_t bytes = v->type.type == WNNOperandDataType_Float32 ? sizeof(float) : sizeof(uint16_t);
+    union scalar s;
 
-    if (v->type.type == WNNOperandDataType_Float32)
-        return ((const float *)v->constant->data)[at];
-    memcpy(&s, (const uint16_t *)v->constant->data + at, sizeof(uint16_t));
-    return (float)scalar_to_double(s, v->type.type);
+    memcpy(&s, (const char *)v->constant->data + at * (int64_t)bytes, bytes);
+    return bytes == sizeof(float) ? s.f32 : f16_to_f32(s.f16);
 }
 
 static bool is_finite(const struct value *v)

@@ -79,7 +79,6 @@ struct future *future_open(WNNContext context, enum future_kind kind, WNNCallbac
     struct future *f = context ? future_create(context, kind, mode, &target) : NULL;
     if (f)
         return f;
-    wnnContextRelease(context);
     error_out_of_memory(e);
     struct future failed = {.kind = kind, .target = target, .error = *e};
     future_call(&failed);
@@ -290,10 +289,10 @@ void future_give_back(WNNContext context, struct future *f)
 
 WNNFuture future_close(WNNContext context, struct future *f)
 {
-    if (!f)
-        return (WNNFuture){0};
-    const WNNFuture result = {f->id};
-    future_give_back(context, f);
+    const WNNFuture result = {f ? f->id : 0};
+
+    if (f)
+        future_give_back(context, f);
     wnnContextRelease(context);
     return result;
 }

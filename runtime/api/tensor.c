@@ -279,8 +279,6 @@ static void create_task_release(struct context_task *base)
 static WNNFuture tensor_complete_async(WNNContext context, WNNTensor t, WNNCreateTensorCallbackInfo info, struct error *e)
 {
     const struct future_target target = {{.tensor = info.callback}, info.userdata1, info.userdata2};
-
-    wnnContextAddRef(context); /* without memory for the future, its callback may give back the last one before t goes */
     struct future *f = future_open(context, FUTURE_TENSOR, info.mode, target, e);
     struct create_task *task = f && t ? calloc(1, sizeof *task) : NULL;
 
@@ -295,9 +293,7 @@ static WNNFuture tensor_complete_async(WNNContext context, WNNTensor t, WNNCreat
     }
     if (!task)
         wnnTensorRelease(t);
-    const WNNFuture result = future_close(context, f);
-    wnnContextRelease(context);
-    return result;
+    return future_close(context, f);
 }
 
 WNNFuture wnnContextCreateTensorAsync(WNNContext context, WNNTensorDescriptor const *descriptor,

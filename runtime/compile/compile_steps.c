@@ -401,17 +401,18 @@ static bool step_holds(const struct compiler *k, uint32_t step, const struct ker
     return true;
 }
 
-static bool steps_hold(const struct compiler *k)
+/* Returns whether all hold, and lists their kernels, which are NULL where a step runs that of another. */
+static bool steps_hold(const struct compiler *k, struct kernel ***kernels)
 {
     const struct program *p = &k->planned->program;
     uint32_t step = 0, location = 0;
 
     for (uint32_t i = 0; i < k->cluster_count; i++) {
-        const struct compiled_cluster *cc = &k->clusters[i], *of = cc->like ? cc->like : cc;
+        struct compiled_cluster *cc = &k->clusters[i], *of = cc->like ? cc->like : cc;
 
         for (uint32_t n = 0; n < of->kernels.count; n++, location += p->steps[step++].location_count)
             if (step == p->step_count || !p->steps[step].like != !cc->like ||
-                (!cc->like && !step_holds(k, step, cc->kernels.kernels[n], location)))
+                (!cc->like && !step_holds(k, step, *(kernels[step] = &cc->kernels.kernels[n]), location)))
                 return false;
     }
     return step == p->step_count && !k->storage.copy_count;
@@ -433,39 +434,20 @@ static void take_data(struct compiler *k, struct program *p)
     }
 }
 
-static bool locate_again(struct compiler *k, struct program *p)
+static bool renew_steps(struct compiler *k, struct program *p, struct kernel ***kernels)
 {
     const struct value **v = k->planned->values;
 
-    for (uint32_t i = 0; i < p->step_count; i++)
-        for (uint32_t t = 0; t < p->steps[i].location_count; t++, v++) {
-            struct location *l = &p->steps[i].locations[t];
+    k->constant_slots = k->planned->constant_slots;
+    for (uint32_t i = 0; i < p->step_count; i++) {
+        struct program_step *s = &p->steps[i];
 
-            if (l->kind == LOCATION_CONSTANT)
-                *l = (struct location){l->kind, l->slot, k->storage.values[(*v)->index].offset, type_bytes(&(*v)->type)};
-            else if (!locate_value(k, *v, l))
+        for (uint32_t t = 0; t < s->location_count; t++)
+            if (!locate_value(k, *v++, &s->locations[t]))
                 return false;
-        }
-    return true;
-}
-
-static bool take_kernels(struct compiler *k, struct program *p)
-{
-    uint32_t step = 0;
-
-    for (uint32_t i = 0; i < k->cluster_count; i++) {
-        struct compiled_cluster *cc = &k->clusters[i], *of = cc->like ? cc->like : cc;
-
-        for (uint32_t n = 0; n < of->kernels.count; n++, step++) {
-            struct program_step *s = &p->steps[step];
-
-            if (cc->like || s->kind != STEP_KERNEL)
-                continue;
-            step_drop_kernel(s);
-            s->run = (struct step_run){0};
-            if (!take_kernel(k, s, &cc->kernels.kernels[n]))
-                return false;
-        }
+        s->run = (struct step_run){0};
+        if (kernels[i] && s->kind == STEP_KERNEL && !take_kernel(k, s, kernels[i]))
+            return false;
     }
     return true;
 }
@@ -473,8 +455,11 @@ static bool take_kernels(struct compiler *k, struct program *p)
 bool compile_again_steps(struct compiler *k, bool *fits)
 {
     struct program *p = &k->planned->program;
+    struct kernel ***kernels = arena_array(&k->arena, p->step_count, sizeof *kernels);
 
-    if (!(*fits = steps_hold(k))) {
+    if (!kernels)
+        return error_out_of_memory(k->e);
+    if (!(*fits = steps_hold(k, kernels))) {
         equal_clusters_forget(k->planned);
         return true;
     }
@@ -484,5 +469,5 @@ bool compile_again_steps(struct compiler *k, bool *fits)
     *k->out = *p;
     k->out->arena = (struct arena){0};
     k->out->is_lent = true;
-    return locate_again(k, p) && take_kernels(k, p);
+    return renew_steps(k, p, kernels);
 }
