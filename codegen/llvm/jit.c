@@ -82,7 +82,7 @@ static void tell_perf(const char *object, const char *name)
         fclose(f);
 }
 
-/* Tells what the debug switches ask for.  The object was read before (flat_code_append), so it is well-formed. */
+/* Tells what the debug switches ask for.  The object was read before (flat_code_append). */
 static void tell(struct jit_code *c, const struct debug_options *d, const struct flat_code *flat, const void *object,
                  size_t bytes, const char *name)
 {

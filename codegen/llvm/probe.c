@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Says what a processor offers, by the features that LLVM knows of it.  It takes a target machine for any triple, processor
- * name and feature list, and fills struct isa.  No processor is named here: a new one has features that are listed already.
+ * name and feature list, and fills struct isa.  A new processor has features that are listed already.
  */
 #include "codegen/llvm/llvm.h"
 
@@ -28,25 +28,27 @@ static const struct row {
     const char *arch, *features;
     uint32_t facts;
 } rows[] = {
-    {"x86_64", "", FLOATS | FLOAT64 | DIVISION | VECTORS},
+    {"x86_64", "+sse2,-soft-float", FLOATS | FLOAT64 | DIVISION | VECTORS},
     {"x86_64", "+fma", FMA},
     {"x86_64", "+fma4", FMA},
     {"x86_64", "+f16c", HALF},
     {"x86_64", "+sse4.1", ROUNDING},
     {"x86_64", "+avx2", AVX2},
-    {"x86_64", "+avx512f", AVX512},
+    {"x86_64", "+avx512f,+evex512", AVX512},
     {"x86_64", "+avx512bw,+avx512vl", MASKS},
     {"x86_64", "+avx512vnni,+avx512vl", DOT},
     {"x86_64", "+avxvnni", DOT},
-    {"aarch64", "", FLOATS | FLOAT64 | DIVISION | FMA | HALF | ROUNDING | VECTORS},
+    {"aarch64", "+fp-armv8", FLOATS | FLOAT64 | DIVISION | FMA | HALF | ROUNDING | VECTORS},
     {"aarch64", "+dotprod", DOT},
     {"riscv", "+f", FLOATS | FMA | ROUNDING},
     {"riscv", "+zfinx", FLOATS | FMA | ROUNDING},
     {"riscv", "+d", FLOAT64},
+    {"riscv", "+zdinx", FLOAT64},
     {"riscv", "+zfhmin", HALF},
+    {"riscv", "+zhinxmin", HALF},
     {"riscv64", "+m", DIVISION},
     {"riscv", "+zve32f", VECTORS | MASKS},
-    {"arm", "+vfp2sp", FLOATS},
+    {"arm", "+vfp2sp,-soft-float", FLOATS},
     {"arm", "+fp64", FLOAT64},
     {"arm", "+vfp4d16sp", FMA},
     {"arm", "+fp16", HALF},
@@ -54,7 +56,7 @@ static const struct row {
     {"arm", "+mve.fp", VECTORS | HELIUM},
     {"wasm", "", FLOATS | FLOAT64 | DIVISION | ROUNDING},
     {"wasm", "+simd128", VECTORS},
-    {"wasm", "+relaxed-simd", RELAXED},
+    {"wasm", "+relaxed-simd", RELAXED | VECTORS},
     {"i", "", FLOATS | FLOAT64 | VECTORS}, /* i386 to i686 */
     {"i", "+fma", FMA},
     {"i", "+f16c", HALF},
@@ -64,7 +66,7 @@ static const struct row {
     {"loongarch64", "+d", FLOAT64},
 };
 
-enum { FACTS_ANYWHERE = FLOATS | FLOAT64 | DIVISION | VECTORS };
+enum { FACTS_ANYWHERE = FLOATS | FLOAT64 | VECTORS };
 
 struct question {
     struct machine *m;

@@ -46,7 +46,7 @@ static const struct implied {
 } implied[] = {
     {128, true, "+cx16,+popcnt,+sse3,+ssse3,+sse4.1,+sse4.2"},
     {256, true, "+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe"},
-    {512, true, "+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl"},
+    {512, true, "+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl,+evex512"},
 };
 
 static bool set_triple(struct target *t, const char *triple, struct arena *a, struct error *e)

@@ -100,7 +100,12 @@ static void put_for(struct printer *p, V v)
 
     if (v->number & LOOP_UNROLLED)
         put_line(p, "UNROLLED");
-    put(p, is_read_later ? "%s %s = %s;\nfor (" : "for (%s %s = %s", type, name, index_text_of(p, v->args[0]));
+    if (is_read_later) {
+        put_line(p, "%s %s = %s;", type, name, index_text_of(p, v->args[0]));
+        put(p, "for (");
+    } else {
+        put(p, "for (%s %s = %s", type, name, index_text_of(p, v->args[0]));
+    }
     if (whole)
         put_line(p, "; %s <= %s - %s;) {", name, to, index_text_of(p, v->regions[0].last->args[0]));
     else
@@ -181,8 +186,9 @@ static void put_statement(struct printer *p, V v)
         put_masked_load(p, v);
         break;
     case LOOP_MATRIX_LOAD:
-        put_line(p, "uint4 %s;\nMATRIX_LOAD%s(%s, %s);", (const char *)v->user, v->number ? "_TRANSPOSED" : "",
-                 (const char *)v->user, value_text(p, v->args[0], false));
+        put_line(p, "uint4 %s;", (const char *)v->user);
+        put_line(p, "MATRIX_LOAD%s(%s, %s);", v->number ? "_TRANSPOSED" : "", (const char *)v->user,
+                 value_text(p, v->args[0], false));
         break;
     case LOOP_MATRIX_MULTIPLY: {
         const char *b = value_text(p, v->args[2], false);

@@ -186,7 +186,7 @@ bool interpret_magnitudes(struct interpretation *t, const double *values, const 
 #define INTERPRET_WINOGRAD_LIMIT 0x1p64
 
 /**
- * Describes a 3x3 convolution without strides, dilations and groups, its input with magnitudes at the limit of their bounds.
+ * Describes a 3x3 convolution without dilations and groups, its input with magnitudes at the limit of their bounds.
  */
 struct interpret_winograd {
     int64_t batches, in_channels, out_channels, in[2], out[2], padding[2];

@@ -188,9 +188,9 @@ static bool set_transformed(struct graph_parser *p, struct node *n, const struct
         return document_error(&p->d, m->name.place, "this node has transformed weights already");
     if (n->op != OP_CONV2D || v->kind != VALUE_CONSTANT || v->type.rank != 4 || !winograd_tile_of(v->type.dims[0]) ||
         (v->type.type != WNNOperandDataType_Float32 && (v->type.type != DTYPE_INT16 || v->type.dims[0] != 16)))
-        return document_error(
-            &p->d, m->name.place,
-            "@winograd is for a conv2d and names a constant of float32 or int16, of four dimensions, the first 16, 24 or 36");
+        return document_error(&p->d, m->name.place,
+                              "@winograd is for a conv2d and names a constant of float32 or int16, of four dimensions, the "
+                              "first 16, 24, 25 or 36");
     v->kept = true;
     n->transformed = v;
     return true;

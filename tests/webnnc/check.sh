@@ -131,6 +131,9 @@ check_options() {
     refuses 1 "kernels need a floating-point unit; name a processor that has one (--cpu cortex-m4" \
         "$webnnc" tiny.webnn -o tiny.o --target arm
     "$webnnc" tiny.webnn -o tiny.o --target arm --cpu cortex-m4 || fail "--target arm --cpu cortex-m4"
+    for vectors in "x86-64-v3 +avx512f,+avx512bw,+avx512vl" "icelake-server -evex512"; do
+        passes "$webnnc" "$shapes" --dim batch=1 -o tiny.o --target x86_64-linux-gnu --cpu ${vectors% *} --features ${vectors#* }
+    done
     refuses 1 "--print-supported-cpus lists those" "$webnnc" tiny.webnn -o tiny.o --cpu 'no;such processor'
     refuses 1 '"x86-64-v5" is not a level of' "$webnnc" tiny.webnn -o tiny.o --target x86_64-linux-gnu --cpu x86-64,x86-64-v5
     refuses 1 '"" is not a level of x86-64' "$webnnc" tiny.webnn -o tiny.o --target x86_64-linux-gnu --cpu x86-64,
