@@ -71,7 +71,9 @@ bool program_describe(struct program *p)
 
 void program_drop_kernels(struct program *p)
 {
-    for (struct program_step *s = p->steps; s < p->steps + p->step_count; s++) {
+    for (uint32_t i = 0; i < p->step_count; i++) {
+        struct program_step *s = &p->steps[i];
+
         if (s->schedule)
             s->schedule_kind->free(s->schedule);
         kernel_free(s->kernel);
