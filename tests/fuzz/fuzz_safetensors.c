@@ -53,8 +53,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(manifest, data + size - manifest_length, manifest_length);
     bytes = realloc(bytes, length ? length : 1); /* so that a read beyond the end is seen */
     if (weights_parse(bytes, length, manifest_length ? manifest : NULL, manifest_length, "fuzz", &w, &error)) {
-        for (size_t i = 0; i < weights_count(w); i++) {
-            const struct weights_entry *e = weights_at(w, i);
+        const struct weights_entry *e;
+
+        for (size_t i = 0; (e = weights_at(w, i)); i++) {
             const uint8_t *p = weights_data(w, e);
 
             if (weights_find(w, e->key, e->key_length) != e)

@@ -383,6 +383,11 @@ void weights_close(struct weights *w)
 
 /* ---- asking ---- */
 
+const struct weights_entry *weights_at(const struct weights *w, size_t index)
+{
+    return index < w->count ? &w->entries[index] : NULL;
+}
+
 const struct weights_entry *weights_find(const struct weights *w, const char *key, size_t length)
 {
     return name_map_find(&w->by_key, key, length);

@@ -42,6 +42,8 @@ size_t weights_length(const struct weights *w);
 /** Closes a file of weights, which may be NULL.  Constants that were made of it stay. */
 void weights_close(struct weights *weights);
 
+/** Returns an entry, by the order of their offsets; NULL: there are no more. */
+const struct weights_entry *weights_at(const struct weights *weights, size_t index);
 /** Returns the entry of a key, or NULL if there is none. */
 const struct weights_entry *weights_find(const struct weights *weights, const char *key, size_t length);
 /** Returns whether an entry has that data type, which may be one that only passes make, and shape. */
