@@ -26,16 +26,17 @@ static bool is_ungrouped(const struct dnn_problem *p)
     return p->kind == DNN_CONVOLUTION && p->weights.rank == 4;
 }
 
-/* Returns whether a convolution of few channels is one that the library computes slowly: with one channel and few results, of
- * which it computes 16 at least where vectors of generated kernels run along the image; or with a filter along padded rows that
- * is wider than its kernels for few channels (relo in their names) take: it then multiplies matrices of as few rows as
- * channels, at 20 to 70 GFLOP/s instead of 170. */
+/* Returns whether the library computes a convolution of few channels slowly.  With one channel and few results it computes
+ * 16, a fifth of a nanosecond in vain for a pixel and weight, which may repay compiling.  Of filters along padded rows wider
+ * than its kernels for few channels (relo) take, it multiplies matrices of as few rows: at 20 to 70 GFLOP/s, not at 170. */
 static bool has_few_channels(const struct multiplication_facts *f, const struct dnn_problem *p)
 {
-    const int64_t *w = p->weights.dims;
+    const int64_t *w = p->weights.dims, *y = p->dst.dims;
+    const bool repays = 0.2 * (double)(y[0] * y[2] * y[3]) * (double)(w[2] * w[3]) >= f->compile;
     const bool is_long = w[2] == 1 && w[3] > f->long_filter_width && (p->low[1] || p->high[1]);
 
-    return is_ungrouped(p) && ((w[1] == 1 && w[0] <= KERNEL_RUN_LEAST) || (is_long && w[1] < f->long_filter_channels));
+    return is_ungrouped(p) &&
+           ((w[1] == 1 && w[0] <= KERNEL_RUN_LEAST && repays) || (is_long && w[1] < f->long_filter_channels));
 }
 
 /* Returns whether a convolution is a depthwise one, whose generated kernels keep the filter in registers over lines of the
