@@ -257,7 +257,7 @@ static bool find_codes(struct codegen *c, uint32_t count, struct schedule *const
     struct arena scratch = {0};
     bool ok = true;
     for (uint32_t i = 0; ok && i < count; i++) {
-        arena_free(&scratch); /* which the next text has again */
+        arena_free(&scratch); /* the next text reuses the memory */
         char *structure = schedule_structure(schedules[i], &scratch);
         if (!(ok = structure || error_out_of_memory(e)))
             break;

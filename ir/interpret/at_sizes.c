@@ -464,7 +464,7 @@ static bool add_instance(struct instance *s, const struct node *n, const struct 
 
 static bool add_inputs(struct instance *s)
 {
-    struct error unnamed = {0};
+    struct error unnamed = {0}; /* names are formatted for messages only, which takes long */
 
     for (uint32_t i = 0; i < s->from->input_count; i++) {
         const struct value *v = s->from->inputs[i];
@@ -473,7 +473,7 @@ static bool add_inputs(struct instance *s)
 
         for (uint32_t k = 0; k < type.rank; k++)
             type.dims[k] = (uint32_t)dims_evaluate(s->from, type.dims[k], s->atoms).value; /* names are known */
-        if (!type_check(&type, "", &unnamed)) {                                            /* formatting takes long */
+        if (!type_check(&type, "", &unnamed)) {
             snprintf(what, sizeof what, "input \"%s\"", escape_text(name, sizeof name, v->name, v->name_length));
             return type_check(&type, what, s->e);
         }

@@ -219,8 +219,7 @@ struct kstage {
 
 /** State of the functions that build a kernel. */
 struct kernel_builder {
-    struct arena
-        arena; /* of expressions and the table: most of a kernel's memory, which the next one that is built has again */
+    struct arena arena; /* of expressions and the table, freed by kernel_finish: the next kernel reuses the memory */
     size_t expr_capacity, store_capacity;
     bool finished;          /* by kernel_finish */
     bool keeps_guards;      /* whether one always holds depends on sizes that vary, and is to make no other structure */

@@ -280,7 +280,7 @@ static bool check_operation(struct verifier *c)
         return VIOLATION("only a kernel may do this");
     if (row->where == LOOP_WITH_ITEMS && !c->f->items[0])
         return VIOLATION("only a kernel with items may do this");
-    return fits_row(c) || VIOLATION("it does not fit its row");
+    return fits_row(c) || VIOLATION("its types, number or regions are not what the operation takes");
 }
 
 /* ---- functions ---- */

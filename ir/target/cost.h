@@ -136,6 +136,7 @@ struct winograd_facts {
     int64_t tiles_most;    /* of a macro-tile: more gain nothing */
     int64_t channel_block; /* contiguous input channels: the same for most sizes, so that they share code */
     double scratch_share;  /* share of the L2 cache that a macro-tile's scratch fills without leaving it */
+    double spill;          /* price of a KiB beyond that, in prices of a KiB of weights from memory */
     double special;        /* how many times longer separate code takes */
     double worth;          /* largest share of the direct time: it is more code, and both weights are kept */
 };

@@ -38,7 +38,7 @@
     .chains = 8, .chained_sums = 4, .row_pointers = 8, .few_rows = 6, .recurrent_rows = 1, .tall_rows = 14,                    \
     .compact_bytes = 1 << 17, .zeros_most = 4096, .float64_multiplies = 2048, .code = 0.02, .empty_lanes = 1.5
 
-#define WINOGRAD_FACTS .tiles_most = 104, .channel_block = 32, .scratch_share = 0.8, .special = 1.03, .worth = 0.9
+#define WINOGRAD_FACTS .tiles_most = 104, .channel_block = 32, .scratch_share = 0.8, .spill = 1.4, .special = 1.03, .worth = 0.9
 #define ATTENTION_FACTS(share)                                                                                                 \
     .vectors_vary = 4, .rows_least = 16, .bounded_least = 5, .few_rows = 15, .rows_at_once = 7, .keys_least = 8,               \
     .scores_share = 0.5, .block_share = (share), .block_least = 32, .bounded_keys = 64, .guarded_keys = 40,                    \

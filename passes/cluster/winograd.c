@@ -52,7 +52,7 @@ static double transformed_cost(const struct winograd_shape *s, const struct targ
     const double work = p->product * (double)s->rows * weights + (p->read * read + p->input * points) * in +
                         p->output * points * out + (s->planar ? p->planar * (double)tiles * (in + out) : 0);
     const double spilled = fmax(0, scratch_bytes(s) - target_facts(t)->winograd.scratch_share * target_l2_bytes(t)) / 1024;
-    const double one = p->macro_tile + 1e-3 * work + 1.4 * p->memory * spilled;
+    const double one = p->macro_tile + 1e-3 * work + target_facts(t)->winograd.spill * p->memory * spilled;
 
     return fmax(one, p->memory * kib) + (macro_tiles - 1) * (one + (near ? p->near : p->far) * kib);
 }
