@@ -316,10 +316,8 @@ static void store_scatter(struct emitter *e, const struct context *cx, V value, 
  * in a local tensor walk all of it, so that what is nearer comes next. */
 static void prefetch_line(struct emitter *e, const struct kstore *s, V address)
 {
-    bool in_image = false;
+    const bool in_image = kaffine_may_derive(e->k, s->index, KEXPR_NONE);
 
-    for (uint32_t i = 0; i < s->index.count; i++)
-        in_image |= e->k->vars[s->index.terms[i].var].kind == KVAR_LOADED;
     if (schedule_has_many_addresses(e->s) && e->s->facts) /* not a device's schedule */
         op_prefetch(&e->m, op_address(&e->m, type_i8, address,
                                       const_index(&e->m, e->s->facts->cache.ahead_bytes / (in_image ? 1 : 8))));

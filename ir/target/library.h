@@ -52,6 +52,7 @@ struct multiplication_facts {
     /* The library's kernels for few channels take filters up to long_filter_width.  It is slow at wider ones that have padding
      * and fewer input channels than long_filter_channels. */
     int64_t long_filter_width, long_filter_channels;
+    double one_channel;          /* nanoseconds that it loses at a pixel and weight with one input channel and few results */
     int64_t library_results;     /* of a window that the library computes at least; 0: not measured */
     int64_t ordered_columns;     /* columns of bytes for which A's are worth being put in another order
                                     (passes/weights/byte_operands.c) */

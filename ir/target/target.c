@@ -51,7 +51,7 @@
     .bfloat16_dot_slow = 0.5
 #define MULTIPLICATION_FACTS                                                                                                   \
     .compile = 5000, .compile_shared = 1500, .worth_bfloat16 = 0.8, .long_filter_width = 13, .long_filter_channels = 8,        \
-    .late_filter_results = 48, .ordered_columns = 512
+    .one_channel = 0.2, .late_filter_results = 48, .ordered_columns = 512
 
 /* ---- what several rows have ---- */
 

@@ -27,12 +27,12 @@ static bool is_ungrouped(const struct dnn_problem *p)
 }
 
 /* Returns whether the library computes a convolution of few channels slowly.  With one channel and few results it computes
- * 16, a fifth of a nanosecond in vain for a pixel and weight, which may repay compiling.  Of filters along padded rows wider
+ * 16 all the same, and a generated kernel may repay its compilation.  Of filters along padded rows wider
  * than its kernels for few channels (relo) take, it multiplies matrices of as few rows: at 20 to 70 GFLOP/s, not at 170. */
 static bool has_few_channels(const struct multiplication_facts *f, const struct dnn_problem *p)
 {
     const int64_t *w = p->weights.dims, *y = p->dst.dims;
-    const bool repays = 0.2 * (double)(y[0] * y[2] * y[3]) * (double)(w[2] * w[3]) >= f->compile;
+    const bool repays = f->one_channel * (double)(y[0] * y[2] * y[3]) * (double)(w[2] * w[3]) >= f->compile;
     const bool is_long = w[2] == 1 && w[3] > f->long_filter_width && (p->low[1] || p->high[1]);
 
     return is_ungrouped(p) &&
